@@ -67,7 +67,7 @@ bench: setup .venv/.dev
 	done
 
 # Pages of the functions that others may call, from their docstrings: var/reference/index.html.
-REFERENCE := annotations.agreement common.correlation annotations.exporters annotations.importers \
+REFERENCE := annotations.agreement common.correlation annotations.formats.exporters annotations.formats.importers \
 	leaderboard.client leaderboard.statistics workers.metrics
 reference: setup .venv/.dev
 	$(BIN)/pdoc --docformat google --output-directory var/reference $(REFERENCE)

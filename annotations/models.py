@@ -34,7 +34,7 @@ class WholeVersions(models.Manager["CorpusVersion"]):
 
 
 class StagedVersions(models.Manager["CorpusVersion"]):
-    """Versions whose rows are being stored or removed, step by step: ``annotations.staging``."""
+    """Versions whose rows are being stored or removed, step by step: ``corpora.staging``."""
 
     def get_queryset(self) -> models.QuerySet[CorpusVersion]:
         return super().get_queryset().filter(corpus__isnull=True)

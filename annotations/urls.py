@@ -1,10 +1,11 @@
 from django.urls import include, path
 
-from annotations import audit_views, corpus_views, views
+from annotations.audit import views as audit_views
+from annotations.corpora import views
 
 urlpatterns = [
-    path("corpora/new/", corpus_views.corpus_new, name="corpus-new"),
-    path("corpora/<slug:slug>/seen-by/", corpus_views.corpus_seen_by, name="corpus-seen-by"),
+    path("corpora/new/", views.corpus_new, name="corpus-new"),
+    path("corpora/<slug:slug>/seen-by/", views.corpus_seen_by, name="corpus-seen-by"),
     path("corpora/<slug:slug>/", views.corpus, name="corpus"),
     path("corpora/<slug:slug>/dialogues/", views.dialogues, name="dialogues"),
     path("audit/", audit_views.audit, name="audit"),

@@ -26,8 +26,8 @@ import numpy as np
 
 from annotations.campaigns.plan.allocation import Target
 from annotations.campaigns.plan.evidence import Numbers
-from annotations.importers import grade, usr
-from annotations.records import RatingRecord
+from annotations.formats.importers import grade, usr
+from annotations.formats.records import RatingRecord
 from bench.allocation_claims import claims
 from bench.allocation_replay import POINTS, Course, Pool, replay, stays_from
 from bench.svg_lines import Line, line_chart, save

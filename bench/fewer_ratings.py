@@ -86,7 +86,7 @@ def main() -> None:
 def _of_corpus(
     slug: str, metrics: Sequence[str], asked: argparse.Namespace
 ) -> Iterator[tuple[str, list[Found]]]:
-    from annotations.queries import select_systems, version_of
+    from annotations.corpora.queries import select_systems, version_of
     from leaderboard.queries import human_side
     from leaderboard.queries.compared import chosen_metrics
     from leaderboard.queries.prediction_powered import rated_parts

@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from workers.judging.calls import Answer, ChatRequest, TokenChance
 from workers.judging.expected import expected
 from workers.judging.injection import find

@@ -22,8 +22,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from annotations.importers.registry import importers
-from annotations.records import DialogueRecord, ResponseRecord
+from annotations.formats.importers.registry import importers
+from annotations.formats.records import DialogueRecord, ResponseRecord
 from workers.judging.calls import Call
 from workers.judging.dispatcher import Dispatcher
 from workers.judging.limits import Limits

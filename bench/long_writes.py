@@ -130,7 +130,7 @@ def do(step: str, home: Path) -> None:
 
     from annotations.campaigns.actions import publishing, setup
     from annotations.campaigns.models import Campaign, Guidelines
-    from annotations.queries import select_systems, version_of
+    from annotations.corpora.queries import select_systems, version_of
     from workers import runs
     from workers.metrics.configuration import parse
 

@@ -249,7 +249,7 @@ def store_scores(version: CorpusVersion, wanted: list[Configuration]) -> int:
     from django.db.models import Avg
     from django.utils import timezone
 
-    from annotations.actions import data_changed
+    from annotations.corpora.actions import data_changed
     from annotations.models import Rating
     from workers.models import MetricRun
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from workers.metrics.base import Example
 
 DIALOGUES, TURNS, SYSTEMS = 15, 7, 99

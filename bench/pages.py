@@ -106,7 +106,7 @@ def page_timing(client: Any, name: str, address: str, version: Any, requests: in
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
-    from annotations.actions import data_changed
+    from annotations.corpora.actions import data_changed
 
     def ask() -> Any:
         response = client.get(address, headers=_headers(name))
@@ -237,7 +237,7 @@ def main() -> int:
     if options.pages:
         names = [name.strip() for name in options.pages.split(",")]
     with home_of_its_own(options.services) as home, pytest.MonkeyPatch.context() as patch:
-        from annotations.queries import counts_of
+        from annotations.corpora.queries import counts_of
 
         lookers_compute(patch)  # there is no worker: who looks computes
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from bench.neural import as_human
 from bench.neural_input import SYSTEMS, made_systems, vocabulary
 from workers.metrics.base import Example

@@ -57,7 +57,7 @@ ON_GPU = {"minilm": Shape(16, 15, 30, 10_000), "base": Shape(16, 15, 30, 10_000)
 
 
 def made_dialogues(count: int, seed: int = 0) -> list[Any]:
-    from annotations.records import Utterance
+    from annotations.formats.records import Utterance
     from workers.training.dialogues import TrainingDialogue
 
     source = random.Random(seed)

@@ -107,7 +107,7 @@ def measure(case: Case, systems_wanted: int) -> str:
     os.environ["DIALEVAL_POLL_SECONDS"] = str(case.poll_seconds)
     size = replace(COMPERDIAL, systems=systems_wanted, raters=3, raters_an_item=(1, 1))
     with home_of_its_own(case.with_services) as home:
-        from annotations.queries import select_systems
+        from annotations.corpora.queries import select_systems
         from workers.metrics.configuration import parse
 
         version = make_corpus("made", size)

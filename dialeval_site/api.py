@@ -29,7 +29,7 @@ from ninja.operation import Operation
 from ninja.params.models import FileModel, FormModel, QueryModel
 from ninja.parser import Parser
 
-from annotations.api import router as corpora
+from annotations.corpora.api import router as corpora
 from common.api.problems import Refused, problem_response
 from common.read_only import refuses_writes
 from dialeval_site.api_document import Document

@@ -14,10 +14,10 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.db import transaction
 
-from annotations import actions as corpus_actions
-from annotations.importers.registry import importers
+from annotations.corpora import actions
+from annotations.corpora.queries import select_systems
+from annotations.formats.importers.registry import importers
 from annotations.models import CorpusVersion, DemoAccount
-from annotations.queries import select_systems
 from common.roles import ORGANISER, PARTICIPANT, RATER
 from dialeval_site.demo_campaigns import load_demo_campaigns
 from dialeval_site.demo_challenge import load_demo_challenge
@@ -64,7 +64,7 @@ def load_demo() -> CorpusVersion:
         )
     for account in DEMO_ACCOUNTS:
         make_account(account)
-    (outcome,) = corpus_actions.import_corpus(importers()["jsonl"], DEMO_CORPUS, DEMO_SLUG)
+    (outcome,) = actions.import_corpus(importers()["jsonl"], DEMO_CORPUS, DEMO_SLUG)
     _score(outcome.version)
     load_demo_campaigns(outcome.version)
     load_demo_challenge(outcome.version)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from annotations.views import corpora_page
+from annotations.corpora.views import corpora_page
 from dialeval_site.next_actions import next_actions
 
 

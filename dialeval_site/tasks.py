@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from annotations import rates, staging
+from annotations import rates
 from annotations.campaigns.actions import setup
+from annotations.corpora import staging
 from common.jobs.tasks import row_task
 from dialeval_site import address_letter, expired_sessions, password_reset
 

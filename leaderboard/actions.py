@@ -11,7 +11,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotations.actions import data_changed
+from annotations.corpora.actions import data_changed
 from annotations.models import CorpusVersion
 from common.text import text_fault
 from leaderboard.analyses.rows import drop

@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
-from annotations.api import AspectParams, CorpusPath, VersionParams, aspect_of, version_of
+from annotations.corpora.api import AspectParams, CorpusPath, VersionParams, aspect_of, version_of
+from annotations.corpora.queries import NotFound
 from annotations.models import CorpusVersion
-from annotations.queries import NotFound
 from common.api.access import Token
 from common.api.problems import Refused
 from common.api.schemas import Figure, Text

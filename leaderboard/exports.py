@@ -9,9 +9,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TypeVar
 
-from annotations.exporters.registry import exporters
+from annotations.corpora.record_stream import records_of
+from annotations.formats.exporters.registry import exporters
 from annotations.models import CorpusVersion
-from annotations.record_stream import records_of
 from common.database import read_snapshot
 from common.temporary import temporary_folder
 from leaderboard.queries.exported_scores import exported_scores

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion, System
-from annotations.queries import select_systems
 from leaderboard.queries.system_choice import (
     ALL,
     NAMED,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest
 
+from annotations.corpora.queries import NotFound
 from annotations.models import CorpusVersion
-from annotations.queries import NotFound
 from leaderboard.queries.system_choice import ALL, left_out_of, resolve_choice
 
 

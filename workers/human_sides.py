@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 
+from annotations.corpora.queries import NotFound, version_of
 from annotations.models import CorpusVersion
-from annotations.queries import NotFound, version_of
 from workers.metrics.configuration import Configuration, ConfigurationError
 from workers.metrics.human_side import HUMAN, REFERENCES
 

@@ -8,9 +8,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+from annotations.corpora.queries import language_of
 from annotations.languages import NOT_LATIN, language_name
 from annotations.models import CorpusVersion, System, Turn
-from annotations.queries import language_of
 from workers.metrics.base import Read
 from workers.metrics.configuration import Configuration, parse, still_there
 from workers.metrics.readability import read_of, sum_of, unknown_remark

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from django.db.models import Count, QuerySet
 from django.db.models.fields.json import KeyTransform
 
+from annotations.corpora.queries import public_corpora
+from annotations.formats.records import Utterance
 from annotations.models import CorpusVersion, Dialogue, Response, System, Turn
-from annotations.queries import public_corpora
-from annotations.records import Utterance
 from common import clock
 from workers import human_sides
 from workers.metrics.base import Example

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import F, FloatField, PositiveIntegerField, Q
 from django.db.models.functions import Cast, Floor
 
-from annotations.actions import scores_changed
+from annotations.corpora.actions import scores_changed
 from annotations.models import CorpusVersion, System
 from common.jobs.models import Claim
 from workers import new_runs

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from annotations.exporters.base import MetricScoresRecord
+from annotations.corpora.rating_queries import TurnOrder, turn_order
+from annotations.formats.exporters.base import MetricScoresRecord
 from annotations.models import CorpusVersion
-from annotations.rating_queries import TurnOrder, turn_order
 from workers.metrics.base import Metric, Need
 from workers.metrics.configuration import ConfigurationError, parse
 from workers.metrics.registry import all_metrics

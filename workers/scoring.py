@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, SupportsFloat
 
-from annotations.queries import language_of
+from annotations.corpora.queries import language_of
 from common.estimates import Undefined
 from common.text import storable
 from workers import queries

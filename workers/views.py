@@ -16,9 +16,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from annotations.corpora.queries import select_systems
+from annotations.corpora.shortcuts import version_or_404
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
-from annotations.shortcuts import version_or_404
 from common.roles import is_organiser
 from common.web import page
 from workers import queries, runs

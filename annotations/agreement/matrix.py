@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.records import RaterKind
+from annotations.formats.records import RaterKind
 
 
 @dataclass(frozen=True)

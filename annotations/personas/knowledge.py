@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotations.importers.fields import JsonObject, all_or_none
-from annotations.importers.json_source import array_elements
-from annotations.importers.problems import Problems
+from annotations.formats.importers.fields import JsonObject, all_or_none
+from annotations.formats.importers.json_source import array_elements
+from annotations.formats.importers.problems import Problems
 from common.text import text_fault
 
 ASPECTS = tuple(

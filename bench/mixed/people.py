@@ -140,7 +140,7 @@ def _campaign(raters: int) -> tuple[str, list[str]]:
 def _runs() -> list[dict[str, str]]:
     """What the organiser asks for: a metric on all systems of the smaller corpus; every third time,
     of the big one."""
-    from annotations.actions import data_changed
+    from annotations.corpora.actions import data_changed
     from annotations.models import CorpusVersion
     from workers.models import MetricRun
 

@@ -24,7 +24,7 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
 from annotations.campaigns.models import ChatSystem
-from annotations.importers.problems import ImportFailed
+from annotations.formats.importers.problems import ImportFailed
 from common.jobs.models import Claim
 from leaderboard.challenges.actions import generating, work
 from leaderboard.challenges.actions.generating import SavedResponse

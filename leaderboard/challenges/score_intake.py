@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from annotations.importers.problems import Problem
-from annotations.queries import select_systems
-from annotations.rating_queries import turn_order
+from annotations.corpora.queries import select_systems
+from annotations.corpora.rating_queries import turn_order
+from annotations.formats.importers.problems import Problem
 from common.jobs.models import Claim
 from leaderboard import actions as meta_evaluation
 from leaderboard.actions import Described, NameTaken

@@ -24,7 +24,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 
 from annotations import site_identity
-from annotations.importers.file_kinds import not_text
+from annotations.formats.importers.problems import not_text
 from annotations.site_identity import FileKind, ForeignFiles
 from common import storage
 from leaderboard.challenges.models import Submission

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from annotations.corpora.rating_queries import answered_turns, turn_order
 from annotations.models import CorpusVersion, System, Turn
-from annotations.rating_queries import answered_turns, turn_order
 from common.jobs.models import Claim
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.files.layout import Layout

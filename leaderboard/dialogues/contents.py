@@ -10,15 +10,15 @@ from typing import Any
 
 from django.core.paginator import Page, Paginator
 
-from annotations.models import CorpusVersion, Dialogue, Response, System, Turn
-from annotations.queries import (
+from annotations.corpora.queries import (
     RatingInput,
     dialogue_ratings_in,
     ratings_of,
     responses_at,
     shown_systems,
 )
-from annotations.records import TARGET_SPEAKER
+from annotations.formats.records import TARGET_SPEAKER
+from annotations.models import CorpusVersion, Dialogue, Response, System, Turn
 from common.text import parse_integer
 from leaderboard.judges.links import inspector_links
 from workers.queries import TurnScore, dialogue_scores_at, turn_scores_at

@@ -6,8 +6,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from annotations.queries import dialogue_at
-from annotations.shortcuts import aspect_or_404, version_or_404
+from annotations.corpora.queries import dialogue_at
+from annotations.corpora.shortcuts import aspect_or_404, version_or_404
 from leaderboard.corpus_context import corpus_context
 from leaderboard.dialogues.contents import dialogue_context
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from annotations.shortcuts import aspect_or_404, version_or_404
+from annotations.corpora.shortcuts import aspect_or_404, version_or_404
 from common.tables import Table
 from common.web import page
 from leaderboard.analyses import look

@@ -13,9 +13,9 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
+from annotations.corpora.queries import select_systems
+from annotations.corpora.shortcuts import aspect_or_404, version_or_404
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
-from annotations.shortcuts import aspect_or_404, version_or_404
 from common.roles import is_organiser
 from common.text import parse_integer
 from common.web import page, stream_as_file

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from annotations.corpora.queries import shown_systems
 from annotations.models import CorpusVersion
-from annotations.queries import shown_systems
 from leaderboard import queries
 from workers.metrics.configuration import Configuration
 from workers.metrics.registry import all_metrics

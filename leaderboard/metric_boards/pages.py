@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from annotations.corpora.shortcuts import aspect_or_404, version_or_404
 from annotations.models import CorpusVersion
-from annotations.shortcuts import aspect_or_404, version_or_404
 from common.cache import memoize
 from common.table_frame import page_writer
 from common.tables.to_html import TableWriter

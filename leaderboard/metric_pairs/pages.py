@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
+from annotations.corpora.shortcuts import aspect_or_404, version_or_404
 from annotations.models import CorpusVersion
-from annotations.shortcuts import aspect_or_404, version_or_404
 from common.cache import memoize
 from common.table_frame import page_writer
 from common.tables import Table

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from annotations.corpora.rating_queries import turn_order
 from annotations.models import CorpusVersion
-from annotations.rating_queries import turn_order
 from common.estimates import Undefined
 from leaderboard.analyses.kinds import PAIRS_REFRESHED_FOR, registered
 from leaderboard.figures import Figure

@@ -10,8 +10,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
+from annotations.corpora.shortcuts import aspect_or_404
 from annotations.models import CorpusVersion
-from annotations.shortcuts import aspect_or_404
 from common.cache import memoize
 from common.roles import is_organiser
 from common.web import page

@@ -10,8 +10,8 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from annotations.corpora.queries import NotFound
 from annotations.models import System
-from annotations.queries import NotFound
 from workers.metrics.base import Level
 from workers.metrics.configuration import Configuration
 

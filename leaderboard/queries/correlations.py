@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from annotations.corpora.rating_queries import RatedItems
 from annotations.models import CorpusVersion, System
-from annotations.rating_queries import RatedItems
 from common.correlation import COEFFICIENTS
 from common.estimates import Estimate
 from leaderboard.queries.compared import Computed, MetricScores, chosen_metrics

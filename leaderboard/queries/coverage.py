@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from annotations.rating_queries import RatedItems
+from annotations.corpora.rating_queries import RatedItems
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.human_scores import HumanSide
 from leaderboard.statistics.human_ceiling import CeilingLevel

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from django.db.models import Count
 
+from annotations.corpora.queries import NotFound, select_systems, version_of
 from annotations.models import Corpus, CorpusVersion, System
-from annotations.queries import NotFound, select_systems, version_of
 from leaderboard.published import comperdial as paper
 from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.defaults import RESAMPLES, SEED

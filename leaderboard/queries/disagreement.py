@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from annotations.corpora.queries import shown_systems
 from annotations.models import CorpusVersion, Dialogue, Response
-from annotations.queries import shown_systems
 from common.estimates import Undefined
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.compared import MetricScores, chosen_metrics

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.db.models import Q
 
+from annotations.corpora.queries import shown_systems
 from annotations.models import CorpusVersion, Dialogue, Response, System
-from annotations.queries import shown_systems
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from annotations.exporters.base import MetricScoresRecord, SubmittedRecord
+from annotations.corpora.queries import shown_systems
+from annotations.corpora.rating_queries import TurnOrder, turn_order
+from annotations.formats.exporters.base import MetricScoresRecord, SubmittedRecord
 from annotations.models import CorpusVersion
-from annotations.queries import shown_systems
-from annotations.rating_queries import TurnOrder, turn_order
 from leaderboard.models import SubmittedMetric, SubmittedScores
 from leaderboard.queries.submitted import HandedIn, shown_submitted_metrics
 from workers.score_records import dialogue_means, score_records_of, scores_by_turn

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.db.models import Count
 
+from annotations.corpora.queries import NotFound, resolve_aspect, select_systems, version_of
 from annotations.models import CorpusVersion, System
-from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
 from leaderboard.published import fbd
 from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.defaults import RESAMPLES, SEED

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from annotations.corpora.rating_queries import answered_turns, turn_order
 from annotations.models import CorpusVersion
-from annotations.rating_queries import answered_turns, turn_order
 from common.correlation import COEFFICIENTS, cluster_resamples
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.compared import MetricScores

@@ -10,8 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.models import CorpusVersion, System
-from annotations.rating_queries import (
+from annotations.corpora.rating_queries import (
     RatedItems,
     TurnOrder,
     answered_turns,
@@ -20,6 +19,7 @@ from annotations.rating_queries import (
     rated_items,
     turn_order,
 )
+from annotations.models import CorpusVersion, System
 from leaderboard.queries.compared import MetricScores
 from leaderboard.statistics.bounded import Bounds
 from leaderboard.statistics.design import Design

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annotations.corpora.queries import select_systems
+from annotations.corpora.rating_queries import RatedItems
 from annotations.models import CorpusVersion, Response, System
-from annotations.queries import select_systems
-from annotations.rating_queries import RatedItems
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side
 from leaderboard.queries.metric_runs import finished_runs_of

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion, Response
-from annotations.queries import select_systems
 from leaderboard.queries.judge_answers import JudgeAnswerText, answers_of
 from leaderboard.queries.judge_choice import JudgedRows
 from leaderboard.queries.judge_items import sample_sd

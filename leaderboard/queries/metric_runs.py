@@ -8,8 +8,8 @@ from typing import Any
 
 from django.db.models import Count
 
+from annotations.corpora.queries import newest_visible_versions
 from annotations.models import CorpusVersion
-from annotations.queries import newest_visible_versions
 from workers.metrics.base import Metric
 from workers.metrics.configuration import Configuration, still_there
 from workers.models import MetricRun

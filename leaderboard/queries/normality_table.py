@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
 from leaderboard.published import fbd
 from workers import queries
 from workers.metrics.base import Example

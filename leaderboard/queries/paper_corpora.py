@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from annotations.corpora.rating_queries import has_dialogue_ratings, has_turn_ratings
 from annotations.models import Corpus, CorpusVersion, System
-from annotations.rating_queries import has_dialogue_ratings, has_turn_ratings
 
 
 def first_that_is_here(slugs: Sequence[str]) -> str:

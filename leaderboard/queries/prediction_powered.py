@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.defaults import SEED

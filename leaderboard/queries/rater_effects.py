@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from annotations.agreement.matrix import RatingMatrix
+from annotations.corpora.queries import select_systems
+from annotations.corpora.rating_queries import RatedItems
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
-from annotations.rating_queries import RatedItems
 from common.estimates import Estimate, Undefined
 from leaderboard.analyses.computing import answer_of
 from leaderboard.analyses.kinds import registered

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion, Response, System, Turn
-from annotations.queries import select_systems
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.gold import gold_among

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion, Turn
-from annotations.queries import select_systems
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.compared import Finest, MetricScores, chosen_metrics
 from leaderboard.queries.finished_runs import metric_scores

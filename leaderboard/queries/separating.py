@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from annotations.corpora.rating_queries import RatedItems
 from annotations.models import CorpusVersion
-from annotations.rating_queries import RatedItems
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.human_scores import human_side, placed_human
 from leaderboard.queries.system_choice import ALL, chosen_systems

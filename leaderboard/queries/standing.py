@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from annotations.corpora.queries import select_systems
+from annotations.corpora.rating_queries import agreement_of, has_dialogue_ratings, has_turn_ratings
 from annotations.models import CorpusVersion, System
-from annotations.queries import select_systems
-from annotations.rating_queries import agreement_of, has_dialogue_ratings, has_turn_ratings
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.agreement_pairs import with_pairs_apart
 from leaderboard.queries.compared import ComparedMetric

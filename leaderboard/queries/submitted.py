@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from django.db.models import QuerySet
 
+from annotations.corpora.rating_queries import TurnOrder
 from annotations.models import CorpusVersion, System
-from annotations.rating_queries import TurnOrder
 from leaderboard.models import SubmittedMetric, SubmittedScores
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.finished_runs import metric_scores

@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotations.corpora.queries import NotFound, select_systems
 from annotations.models import CorpusVersion, System
-from annotations.queries import NotFound, select_systems
 from common.database import CompiledQuery, Given
 from leaderboard.queries.gold import gold_systems
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
 from leaderboard.analyses.kinds import PAIRS_REFRESHED_FOR, registered
 from leaderboard.queries.compared import ComparedMetric, MetricScores
 from leaderboard.queries.defaults import SEED

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotations.corpora.queries import NotFound, select_systems, version_of
 from annotations.models import CorpusVersion, System
-from annotations.queries import NotFound, select_systems, version_of
 from leaderboard.published.correlations import EvaluationSet, Level
 from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.paper_corpora import first_that_is_here, why_nothing

@@ -15,7 +15,7 @@ from annotations.campaigns.queries.ratings import (
     resolve_campaign_aspect,
     select_rated_systems,
 )
-from annotations.queries import NotFound
+from annotations.corpora.queries import NotFound
 from common.web import page
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page

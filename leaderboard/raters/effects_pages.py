@@ -7,7 +7,7 @@ from functools import cache
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from annotations.shortcuts import aspect_or_404, version_or_404
+from annotations.corpora.shortcuts import aspect_or_404, version_or_404
 from common.web import page
 from leaderboard import queries
 from leaderboard.analyses import look

@@ -11,8 +11,8 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+from annotations.corpora.queries import counts_of
 from annotations.models import CorpusVersion
-from annotations.queries import counts_of
 from common.tables import Row, Table, choose_columns, sort_table
 from common.tables.numerals import written
 from common.tables.to_latex import table_to_latex

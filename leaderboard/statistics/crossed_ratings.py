@@ -19,7 +19,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import coo_array
 
 from annotations.agreement.matrix import RatingMatrix
-from annotations.records import RaterKind
+from annotations.formats.records import RaterKind
 from leaderboard.statistics.placed_scores import FloatArray, IntArray
 
 

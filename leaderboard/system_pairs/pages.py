@@ -13,9 +13,9 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
+from annotations.corpora.queries import NotFound, select_systems
+from annotations.corpora.shortcuts import aspect_or_404, version_or_404
 from annotations.models import CorpusVersion, System
-from annotations.queries import NotFound, select_systems
-from annotations.shortcuts import aspect_or_404, version_or_404
 from common.tables import Table
 from common.text import parse_integer
 from common.web import page

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotations.queries import newest_visible_versions
+from annotations.corpora.queries import newest_visible_versions
 from common.web import organisers_page, page
 from leaderboard.trainings.figures import figures_of
 from workers.metric_list import page_of

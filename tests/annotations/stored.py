@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from annotations import actions
-from annotations.importers.canonical import canonical_line
-from annotations.importers.registry import importers
-from annotations.models import CorpusVersion
-from annotations.records import (
+from annotations.corpora import actions
+from annotations.formats.importers.canonical import canonical_line
+from annotations.formats.importers.registry import importers
+from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
     RaterRecord,
@@ -21,6 +20,7 @@ from annotations.records import (
     TurnRecord,
     Utterance,
 )
+from annotations.models import CorpusVersion
 
 Scores = dict[tuple[str, int | None, str], dict[str, float]]
 """(dialogue, turn or None, system) → rater → score."""

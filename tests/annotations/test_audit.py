@@ -13,10 +13,11 @@ from django.contrib.auth import get_user_model
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
 
-from annotations import actions, audit
-from annotations import audit_queries as queries
-from annotations.audit_queries import Params
-from annotations.audit_text import detail_items
+from annotations import audit
+from annotations.audit import queries
+from annotations.audit.queries import Params
+from annotations.audit.text import detail_items
+from annotations.corpora import actions
 from annotations.models import AuditEntry
 from tests.annotations.stored import stored, two_systems
 from tests.campaigns.sets import made_user

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotations.corpora.queries import select_systems
+from annotations.formats.records import RatingRecord
 from annotations.models import Corpus, CorpusVersion
-from annotations.queries import select_systems
-from annotations.records import RatingRecord
 from tests.annotations.stored import stored, two_systems, written
 from workers import runs
 from workers.metrics.configuration import parse

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from django.test.utils import CaptureQueriesContext
 
-from annotations.actions import data_changed, scores_changed
+from annotations.corpora.actions import data_changed, scores_changed
+from annotations.corpora.queries import counts_of
 from annotations.models import CorpusVersion, Rater, Rating, Response
-from annotations.queries import counts_of
 from tests.campaigns.sets import made_version
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from annotations import actions
-from annotations.importers.base import Importer, ImportFailed, Placed
-from annotations.importers.problems import Problems
-from annotations.importers.registry import importers
+from annotations.corpora import actions
+from annotations.corpora.queries import counts_of, version_of
+from annotations.formats.importers.base import Importer, ImportFailed, Placed
+from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.registry import importers
+from annotations.formats.records import CorpusRecord, RatingRecord, Record, SystemRecord
 from annotations.models import Corpus, CorpusVersion, Dialogue, Rating, Response, Turn
-from annotations.queries import counts_of, version_of
-from annotations.records import CorpusRecord, RatingRecord, Record, SystemRecord
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems, written
 from tests.at_once import at_once
 

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from django.contrib.auth.models import AnonymousUser
 
-from annotations.actions import CorpusHasResults, delete_corpus
 from annotations.agreement.matrix import RatingMatrix
-from annotations.models import Corpus, CorpusVersion, Dialogue, Rating, Response, Turn
-from annotations.queries import (
+from annotations.corpora.actions import CorpusHasResults, delete_corpus
+from annotations.corpora.queries import (
     NotFound,
     counts_of,
     dialogues_with_counts,
@@ -22,14 +21,15 @@ from annotations.queries import (
     visible_corpora,
     visible_version,
 )
-from annotations.rating_queries import RatedItems, agreement_of, rated_items, turn_order
-from annotations.records import (
+from annotations.corpora.rating_queries import RatedItems, agreement_of, rated_items, turn_order
+from annotations.formats.records import (
     CorpusRecord,
     RaterRecord,
     RatingRecord,
     ResponseRecord,
     SystemRecord,
 )
+from annotations.models import Corpus, CorpusVersion, Dialogue, Rating, Response, Turn
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
 from workers import runs
 from workers.metrics.configuration import parse

@@ -14,12 +14,21 @@ from django.contrib.auth.models import Group
 from django.test import Client
 from django.utils import timezone
 
-from annotations import actions, staging
 from annotations.campaigns.actions import setup
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.overview import versions_to_choose
-from annotations.importers.base import Importer, ImportFailed, Placed
-from annotations.importers.problems import Problems
+from annotations.corpora import actions, staging
+from annotations.corpora.queries import counts_of, select_systems, version_of, visible_corpora
+from annotations.formats.importers.base import Importer, ImportFailed, Placed
+from annotations.formats.importers.problems import Problems
+from annotations.formats.records import (
+    CorpusRecord,
+    RaterRecord,
+    RatingRecord,
+    Record,
+    ResponseRecord,
+    SystemRecord,
+)
 from annotations.models import (
     Corpus,
     CorpusVersion,
@@ -29,15 +38,6 @@ from annotations.models import (
     Response,
     System,
     Turn,
-)
-from annotations.queries import counts_of, select_systems, version_of, visible_corpora
-from annotations.records import (
-    CorpusRecord,
-    RaterRecord,
-    RatingRecord,
-    Record,
-    ResponseRecord,
-    SystemRecord,
 )
 from common.roles import ORGANISER
 from dialeval_site.tasks import sweep

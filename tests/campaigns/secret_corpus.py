@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from annotations import actions
 from annotations.campaigns.actions import checks, setup
 from annotations.campaigns.actions.opening import open_campaign
 from annotations.campaigns.models import Campaign, ChatSystem
 from annotations.campaigns.plan.check_items import CheckItem
-from annotations.importers.registry import importers
+from annotations.corpora import actions
+from annotations.formats.importers.registry import importers
 from annotations.models import CorpusVersion
 
 SYSTEMS = ("Zephyrquartz", "Obsidianfinch", "Marlowgate")

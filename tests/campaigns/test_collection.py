@@ -18,7 +18,7 @@ from annotations.campaigns.actions import harvest
 from annotations.campaigns.actions.collection import ChatClosed, NoFreeChat, NotYourChat, OutOfTurn
 from annotations.campaigns.models import Campaign, Participation, Room
 from annotations.campaigns.queries import collection as queries
-from annotations.importers.problems import ImportFailed
+from annotations.formats.importers.problems import ImportFailed
 from annotations.models import Corpus, CorpusVersion
 from annotations.personas import load_knowledge, make_pair
 from tests.at_once import at_once

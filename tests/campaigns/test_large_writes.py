@@ -14,7 +14,6 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotations import staging
 from annotations.campaigns.actions import opening, publishing, setup
 from annotations.campaigns.actions.work_queue import CannotJoin, Judgement, fill_queue, join, rate
 from annotations.campaigns.models import (
@@ -25,9 +24,10 @@ from annotations.campaigns.models import (
     RatingRevision,
     Slot,
 )
+from annotations.corpora import staging
+from annotations.corpora.queries import counts_of, dialogue_ratings_in, ratings_of
+from annotations.corpora.record_stream import records_of
 from annotations.models import CorpusVersion, Rater, Rating
-from annotations.queries import counts_of, dialogue_ratings_in, ratings_of
-from annotations.record_stream import records_of
 from common.roles import ORGANISER
 from dialeval_site.tasks import sweep
 from tests.at_once import at_once

@@ -9,7 +9,6 @@ from random import Random
 import pytest
 from django.core.management import call_command
 
-from annotations import actions
 from annotations.campaigns.actions.publishing import (
     CannotPublish,
     default_aspect,
@@ -19,10 +18,11 @@ from annotations.campaigns.actions.publishing import (
 from annotations.campaigns.actions.quality import declare_conflict, exclude, restore
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.ratings import campaign_agreement, publication_of
-from annotations.importers.registry import importers
+from annotations.corpora import actions
+from annotations.corpora.rating_queries import agreement_of
+from annotations.corpora.record_stream import records_of
+from annotations.formats.importers.registry import importers
 from annotations.models import CorpusVersion, Rater, Rating
-from annotations.rating_queries import agreement_of
-from annotations.record_stream import records_of
 from leaderboard.queries import meta_evaluation, rated_levels, system_standing
 from tests.annotations.stored import stored, two_systems, written
 from tests.at_once import at_once

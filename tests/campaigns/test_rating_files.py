@@ -16,8 +16,8 @@ from django.core.management import CommandError, call_command
 from annotations.campaigns.actions.quality import exclude
 from annotations.campaigns.models import Campaign, Conversation, Message
 from annotations.campaigns.queries.rating_stream import campaign_records, ratings_to_export
-from annotations.exporters import mt_metrics_eval
-from annotations.exporters.rating_files import (
+from annotations.formats.exporters import mt_metrics_eval
+from annotations.formats.exporters.rating_files import (
     RatedItem,
     RevisionRecord,
     csv_of_ratings,

@@ -12,7 +12,7 @@ from annotations.campaigns.queries.ratings import (
     campaign_matrix,
     ratings_data_version,
 )
-from annotations.queries import NotFound
+from annotations.corpora.queries import NotFound
 from tests.campaigns.judged import items_of, judge, table
 from tests.campaigns.sets import made_campaign, made_raters
 

@@ -14,7 +14,6 @@ from django.db.models import Model
 from django.utils import timezone
 
 from annotations.accounts import NameTaken
-from annotations.actions import CorpusHasResults, delete_corpus
 from annotations.campaigns.actions import checks, invitations, setup, work_queue
 from annotations.campaigns.models import (
     Assignment,
@@ -27,6 +26,7 @@ from annotations.campaigns.models import (
 from annotations.campaigns.plan.check_items import CheckItem
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import planned_items, question_of
+from annotations.corpora.actions import CorpusHasResults, delete_corpus
 from annotations.models import CorpusVersion, Response
 from tests.at_once import at_once
 from tests.campaigns.sets import made_campaign, made_raters, made_user, made_version

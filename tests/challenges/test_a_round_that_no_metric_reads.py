@@ -12,8 +12,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from annotations.corpora.queries import version_of
 from annotations.models import CorpusVersion
-from annotations.queries import version_of
 from leaderboard.analyses.computing import compute_waiting
 from leaderboard.challenges.forms.round import RoundForm
 from leaderboard.challenges.models import Round

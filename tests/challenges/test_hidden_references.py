@@ -309,9 +309,15 @@ def test_every_address_is_one_that_the_walk_reaches(stage) -> None:
             "participant",
             "gold",
         ),
-        ("annotations.queries._OPEN_TO_ALL", ALL_CORPORA, {"dialogue"}, "anonymous", "gold"),
         (
-            "annotations.queries._OPEN_TO_PERSON",
+            "annotations.corpora.queries._OPEN_TO_ALL",
+            ALL_CORPORA,
+            {"dialogue"},
+            "anonymous",
+            "gold",
+        ),
+        (
+            "annotations.corpora.queries._OPEN_TO_PERSON",
             ALL_CORPORA,
             {"export_corpus"},
             "participant",

@@ -18,9 +18,9 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import IntegrityError, transaction
 
+from annotations.corpora.queries import select_systems
+from annotations.corpora.rating_queries import turn_order
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
-from annotations.rating_queries import turn_order
 from leaderboard.actions import (
     Described,
     NameTaken,

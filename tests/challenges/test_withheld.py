@@ -12,13 +12,13 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from annotations.actions import CorpusHasResults, data_changed, delete_corpus
 from annotations.campaigns.forms.campaign import CampaignForm
+from annotations.corpora.actions import CorpusHasResults, data_changed, delete_corpus
+from annotations.corpora.queries import NotFound, counts_of, select_systems
+from annotations.corpora.rating_queries import agreement_of, has_dialogue_ratings
+from annotations.corpora.record_stream import records_of
+from annotations.formats.records import RaterRecord, RatingRecord, ResponseRecord, SystemRecord
 from annotations.models import Corpus, CorpusVersion, Dialogue, Rater, Rating, System, Turn
-from annotations.queries import NotFound, counts_of, select_systems
-from annotations.rating_queries import agreement_of, has_dialogue_ratings
-from annotations.record_stream import records_of
-from annotations.records import RaterRecord, RatingRecord, ResponseRecord, SystemRecord
 from leaderboard.queries import meta_evaluation, system_standing
 from tests.campaigns.sets import made_user
 from tests.challenges.boards import (

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotations.importers.problems import Problem
+from annotations.formats.importers.problems import Problem
 from annotations.models import AuditEntry, CorpusVersion, Response, System, Turn
 from leaderboard.challenges import execution, validation
 from leaderboard.challenges.actions import judging, work

@@ -19,7 +19,7 @@ from tests.site import PROJECT
 OWNER = """
 import sys, time
 from pathlib import Path
-from annotations import temporary
+from common import temporary
 if sys.argv[2]:
     temporary.use(Path(sys.argv[2]))
 with temporary.temporary_folder(beside=Path(sys.argv[1])) as folder:

@@ -10,10 +10,10 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, User
 from django.db import connection
 
-from annotations import actions
-from annotations.importers.registry import importers
+from annotations.corpora import actions
+from annotations.corpora.queries import select_systems
+from annotations.formats.importers.registry import importers
 from annotations.models import AuditEntry, Corpus, CorpusVersion
-from annotations.queries import select_systems
 from common.roles import ORGANISER, PARTICIPANT, RATER, ROLES
 from workers import execution, runs
 from workers.metrics.configuration import parse

@@ -96,7 +96,7 @@ def test_one_that_cannot_be_finished_leaves_nothing_and_the_one_before_stays(
 HALF_WRITTEN = """
 import sys, time
 from pathlib import Path
-from annotations import temporary
+from common import temporary
 from dialeval_site.backups import archive
 temporary.use(Path(sys.argv[2]))
 with archive.written(Path(sys.argv[1])) as file:

@@ -70,7 +70,7 @@ def readers_of_files() -> set[str]:
 
 def test_every_page_that_takes_a_file_says_so() -> None:
     assert readers_of_files() == {
-        "corpus_views.corpus_new",
+        "views.corpus_new",
         "checks.campaign_checks",
         "rounds.round_submit",
         "scores._hand_in",  # of metric_scores

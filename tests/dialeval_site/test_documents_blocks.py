@@ -27,8 +27,8 @@ from annotations.agreement.krippendorff import krippendorff_alphas
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.tabulation import tabulate
 from annotations.campaigns.models.campaign import Campaign
+from annotations.corpora.queries import version_of
 from annotations.personas.knowledge import load_knowledge
-from annotations.queries import version_of
 from common.correlation import correlation_estimates
 from common.correlation.resampling import Redraws
 from leaderboard.actions import Described, store_submitted_metric
@@ -37,7 +37,7 @@ from leaderboard.challenges.models import Submission
 from leaderboard.challenges.prompts.spec import read_prompt as read_template
 from leaderboard.client.main import _parser
 from leaderboard.statistics.system_differences import compare_systems
-from tests.annotations.importers.helpers import file_of, problems, surveyed
+from tests.annotations.formats.importers.helpers import file_of, problems, surveyed
 from tests.dialeval_site.documents import SHELL, Block, blocks
 from tests.site import PROJECT
 from workers.judging.prompt_file import read_prompt
@@ -48,7 +48,7 @@ from workers.models import MetricRun
 
 REMOTE = {
     "shape": "test_documents_json.py: the keys of what the command prints",
-    "example": "annotations/importers/test_documented_examples.py: it is imported",
+    "example": "annotations/formats/importers/test_documented_examples.py: it is imported",
     "responses": "challenges/files/test_documented_examples.py: it is submitted",
     "scores": "challenges/files/test_documented_examples.py: it is submitted",
     "dialogues": "challenges/files/test_documented_examples.py: it is answered",

@@ -28,7 +28,7 @@ from annotations.campaigns.queries.overview import RATE_WINDOW_DAYS
 from annotations.campaigns.queries.quality import RESAMPLES
 from annotations.campaigns.scale import DEFAULT_AXES, DEFAULT_THRESHOLD
 from annotations.campaigns.views.quality import FORMATS
-from annotations.exporters.rating_files import csv_of_ratings, csv_of_revisions
+from annotations.formats.exporters.rating_files import csv_of_ratings, csv_of_revisions
 from annotations.models import CorpusVersion
 from annotations.personas.contradictions import EARLIEST_START
 from annotations.personas.generator import TRIES, YEAR

@@ -118,7 +118,8 @@ def test_every_code_of_a_refusal_is_documented() -> None:
     sources = [
         *(PROJECT / "dialeval_site").glob("*.py"),
         *(PROJECT / "common" / "api").glob("*.py"),
-        *(PROJECT / package / "api.py" for package in ("annotations", "workers", "leaderboard")),
+        PROJECT / "annotations" / "corpora" / "api.py",
+        *(PROJECT / package / "api.py" for package in ("workers", "leaderboard")),
         PROJECT / "leaderboard" / "analyses" / "rest.py",
         *(PROJECT / "leaderboard" / "challenges" / "api").glob("*.py"),
     ]

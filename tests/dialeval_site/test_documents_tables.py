@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from django.urls import URLPattern, get_resolver
 
-from annotations.exporters.registry import exporters
-from annotations.importers.registry import importers
+from annotations.formats.exporters.registry import exporters
+from annotations.formats.importers.registry import importers
 from tests.dialeval_site import campaign_matrix, judge_matrix, training_matrix
 from tests.dialeval_site.documents import (
     code_words,
@@ -100,7 +100,7 @@ def test_every_exporter_has_a_paragraph(name: str) -> None:
 def test_every_field_of_our_own_format_is_in_its_table() -> None:
     from dataclasses import fields
 
-    from annotations.importers.canonical import TYPE_NAMES
+    from annotations.formats.importers.canonical import TYPE_NAMES
 
     rows = {
         row[0].strip("`"): set(code_words(row[1]))

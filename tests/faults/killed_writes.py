@@ -17,12 +17,12 @@ from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 
-from annotations import staging
 from annotations.campaigns.actions import opening, publishing, setup
 from annotations.campaigns.models import Campaign, RatingRevision
+from annotations.corpora import staging
+from annotations.corpora.queries import counts_of
+from annotations.corpora.record_stream import records_of
 from annotations.models import Corpus, CorpusVersion, Rating
-from annotations.queries import counts_of
-from annotations.record_stream import records_of
 from dialeval_site.tasks import sweep
 from tests.campaigns import sets
 from tests.campaigns.judged import rated_and_closed

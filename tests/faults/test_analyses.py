@@ -40,12 +40,12 @@ slow = Metric(
 """It takes until the test opens the gate of the data's revision: no longer, and no less on a quick
 machine."""
 LOOK = (
-    "from workers.metrics.registry import all_metrics; all_metrics()\nfrom annotations.queries "
+    "from workers.metrics.registry import all_metrics; all_metrics()\nfrom annotations.corpora.queries "
     "import version_of; from leaderboard.analyses import look\nfound = look(version_of('small'), "
     "'slow'); print(found.state, (found.answer or {}).get('revision'))"
 )
 CHANGE = (
-    "from annotations.actions import data_changed; from annotations.queries import version_of\n"
+    "from annotations.corpora.actions import data_changed; from annotations.corpora.queries import version_of\n"
     "import os, time; from pathlib import Path\n"
     "while not Path(os.environ['GATES'], 'change').exists(): time.sleep(0.05)\n"
     "data_changed([version_of('small').pk])"

@@ -42,7 +42,7 @@ CONTENT = """
 import hashlib, json
 from django.apps import apps
 from django.core.files.storage import storages
-from annotations import stored_files
+from common import storage
 from dialeval_site.backups import portable
 def plain(value):
     return json.dumps(value, sort_keys=True, default=str)
@@ -59,8 +59,8 @@ for model in apps.get_models(include_auto_created=True):
         digest.update(plain(row).encode())
         count += 1
     found[table] = [count, digest.hexdigest()]
-for name in stored_files.names_in("uploads"):
-    found["uploads/" + name] = hashlib.sha256(stored_files.opened("uploads/" + name).read()).hexdigest()
+for name in storage.names_in("uploads"):
+    found["uploads/" + name] = hashlib.sha256(storage.opened("uploads/" + name).read()).hexdigest()
 print(json.dumps(found, sort_keys=True))
 """
 PAGES = """

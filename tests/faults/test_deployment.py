@@ -142,7 +142,8 @@ def test_the_procfile_s_processes_come_up_do_work_and_end(deployed: Deployed) ->
 
     deployed.site.python(
         "from dialeval_site.demo import DEMO_CORPUS\n"
-        "from annotations import actions\nfrom annotations.importers.registry import importers\n"
+        "from annotations.corpora import actions\n"
+        "from annotations.formats.importers.registry import importers\n"
         "actions.import_corpus(importers()['jsonl'], DEMO_CORPUS, 'usual', is_public=True)"
     )
     deployed.site.manage("score", "--corpus", "usual", "--metrics", "word_f1")

@@ -211,9 +211,9 @@ def test_a_worker_s_fault_is_reported_with_its_row(site: Site, sink: Sink) -> No
     """A run of a metric that nobody has: it fails, its row says why, and so does the one report."""
     site.settings |= {"DIALEVAL_LOG_FORMAT": "json", "DIALEVAL_SENTRY_DSN": sink.dsn}
     pk = site.python(
-        "from annotations.importers.registry import importers\nfrom annotations import "
-        "actions\nfrom annotations.models import System\nfrom workers.models import "
-        "MetricRun\nfrom dialeval_site.demo import "
+        "from annotations.formats.importers.registry import importers\n"
+        "from annotations.corpora import actions\n"
+        "from annotations.models import System\nfrom workers.models import MetricRun\nfrom dialeval_site.demo import "
         "DEMO_CORPUS\nactions.import_corpus(importers()['jsonl'], DEMO_CORPUS, 'usual', "
         "is_public=True)\nprint(MetricRun.objects.create(system=System.objects.earliest('pk'), "
         "metric='word_f1', metric_version='99', configuration='word_f1', queue='cpu').pk)"

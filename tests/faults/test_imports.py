@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from annotations.records import (
+from annotations.formats.records import (
     CorpusRecord,
     RaterRecord,
     RatingRecord,

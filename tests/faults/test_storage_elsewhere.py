@@ -214,7 +214,7 @@ actions.start("small", "density", Source.of_file(Path({talk!r})), settings(Path(
 """
 SCORE = """
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
+from annotations.corpora.queries import select_systems
 from workers import runs
 from workers.metrics.configuration import parse
 runs.request([parse({name!r})], select_systems(CorpusVersion.objects.latest("pk"), include_withheld=True))

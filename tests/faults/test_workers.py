@@ -102,7 +102,7 @@ def request(site: Site, before: str = "") -> None:
     site.python(
         f"{before}\n"
         "from workers import runs; from workers.metrics.configuration import parse\n"
-        "from annotations.queries import version_of, select_systems\n"
+        "from annotations.corpora.queries import version_of, select_systems\n"
         "runs.request([parse('slow_length')], select_systems(version_of('small')))"
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from workers.judging.prompt_file import JudgePromptFile, read_prompt
 from workers.metrics.base import Example
 

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
 from workers.judges import actions
 from workers.judges.models import JudgeRun
 from workers.language_models.server import PACKAGED_MODEL_NAME

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from annotations.records import ResponseRecord
-from tests.annotations.importers.helpers import of_type, read, real_file, surveyed
+from annotations.formats.records import ResponseRecord
+from tests.annotations.formats.importers.helpers import of_type, read, real_file, surveyed
 from tests.judges.injections import ATTACKS, HARMLESS
 from workers.judging.injection import Injection, find, removed
 

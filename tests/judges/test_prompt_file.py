@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from annotations.importers.problems import ImportFailed
+from annotations.formats.importers.problems import ImportFailed
 from tests.judges.prompts import prompt, written
 from workers.judging.prompt_file import canonical, digest_of, own_prompt, prompt_at, read_prompt
 

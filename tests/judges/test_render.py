@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from tests.judges.prompts import DETAIL, SIMPLE, example, prompt
 from workers.judging.render import begun, one_line, render, render_dialogue
 from workers.language_models.client import Message

@@ -11,8 +11,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotations.corpora.queries import select_systems
 from annotations.models import AuditEntry, CorpusVersion, System, Turn
-from annotations.queries import select_systems
 from tests.judges.run_pages import (
     DETAIL,
     GPT,

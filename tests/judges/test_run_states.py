@@ -11,8 +11,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotations.corpora.queries import select_systems
 from annotations.models import AuditEntry, CorpusVersion, System
-from annotations.queries import select_systems
 from tests.campaigns.sets import made_user
 from tests.judges.run_pages import DETAIL, card, fail, finish, page, press, runs_of, started
 from workers import runs

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotations.actions import data_changed
+from annotations.corpora.actions import data_changed
 from annotations.models import CorpusVersion, System
 from workers.judges.models import StoredAnswer, StoredRequest
 from workers.judging.calls import ChatRequest

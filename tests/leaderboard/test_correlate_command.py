@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotations.formats.records import Record
 from annotations.models import CorpusVersion
-from annotations.records import Record
 from leaderboard.management.commands.correlate import PEOPLE
 from tests.annotations.stored import dialogue, rated_corpus, stored
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated

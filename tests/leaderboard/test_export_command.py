@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotations import actions, record_stream
-from annotations.importers.registry import importers
-from annotations.models import CorpusVersion, Response
-from annotations.queries import version_of
-from annotations.record_stream import records_of
-from annotations.records import (
+from annotations.corpora import actions, record_stream
+from annotations.corpora.queries import version_of
+from annotations.corpora.record_stream import records_of
+from annotations.formats.importers.registry import importers
+from annotations.formats.records import (
     CorpusRecord,
     RaterRecord,
     RatingRecord,
     ResponseRecord,
     SystemRecord,
 )
+from annotations.models import CorpusVersion, Response
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
 from workers.score_records import score_records_of
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from annotations import actions
-from annotations.importers.registry import importers
+from annotations.corpora import actions
+from annotations.formats.importers.registry import importers
 from annotations.models import CorpusVersion
 from leaderboard.actions import withdraw_submitted_metric
 from leaderboard.exports import zipped_export

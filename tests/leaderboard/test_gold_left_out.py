@@ -18,8 +18,8 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from annotations.corpora.queries import NotFound, version_of
 from annotations.models import CorpusVersion, Response, System
-from annotations.queries import NotFound, version_of
 from leaderboard.analyses.computing import answer_of, compute_waiting
 from leaderboard.metric_requests import correlation_params
 from leaderboard.models import Analysis

@@ -21,8 +21,8 @@ from django.conf import settings
 from django.core.management import call_command
 
 from annotations.campaigns.queries.ratings import aspects_of
+from annotations.formats.records import DialogueRecord, TurnRecord, Utterance
 from annotations.models import CorpusVersion
-from annotations.records import DialogueRecord, TurnRecord, Utterance
 from leaderboard.analyses.computing import answer_of
 from leaderboard.analyses.kinds import all_kinds
 from tests.annotations.stored import Scores, rated_corpus, stored

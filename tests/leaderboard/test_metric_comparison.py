@@ -13,8 +13,8 @@ from django.core.management import call_command
 from django.test import Client
 from scipy import stats
 
+from annotations.corpora.queries import NotFound
 from annotations.models import CorpusVersion, Rating, System
-from annotations.queries import NotFound
 from leaderboard.metric_pairs.comparison import comparison_table, difference_figure, verdicts
 from leaderboard.metric_pairs.plots import pair_scatter_figures
 from leaderboard.models import SubmittedMetric, SubmittedScores

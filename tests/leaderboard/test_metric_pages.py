@@ -9,7 +9,7 @@ import re
 import pytest
 from django.test import Client
 
-from annotations.actions import data_changed
+from annotations.corpora.actions import data_changed
 from annotations.models import Corpus, CorpusVersion
 from leaderboard import queries
 from leaderboard.analyses.computing import answer_of, compute_waiting

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
 from leaderboard.queries import meta_evaluation
 from tests.annotations.stored import stored, two_systems
 from workers import execution, runs

@@ -16,8 +16,8 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from annotations.corpora.queries import version_of
 from annotations.models import CorpusVersion, System
-from annotations.queries import version_of
 from leaderboard.analyses.computing import compute_waiting
 from leaderboard.challenges.files.scores import check_scores
 from leaderboard.challenges.queries.scores import template_of_scores

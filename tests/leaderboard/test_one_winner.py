@@ -18,12 +18,12 @@ from django.core.management import call_command
 from django.test import Client
 from scipy.stats import pearsonr
 
+from annotations.corpora.queries import version_of
 from annotations.models import CorpusVersion
-from annotations.queries import version_of
 from common.tables.numerals import written
 from leaderboard.analyses.computing import compute_waiting
 from leaderboard.report.contents import contents_of
-from tests.annotations.importers.helpers import real_file
+from tests.annotations.formats.importers.helpers import real_file
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotations.queries import NotFound, resolve_aspect, select_systems
+from annotations.corpora.queries import NotFound, resolve_aspect, select_systems
 from common.tables.arrange import choose_columns
 from leaderboard.queries import meta_evaluation, rated_levels, system_standing
 from leaderboard.system_boards.board import system_board

@@ -7,8 +7,8 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
+from annotations.formats.records import RaterRecord
 from annotations.models import CorpusVersion
-from annotations.records import RaterRecord
 from leaderboard.queries import agreement_pairs
 from leaderboard.queries.rater_effects import rater_effects
 from leaderboard.raters import agreement_pages

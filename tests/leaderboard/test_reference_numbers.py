@@ -169,7 +169,7 @@ def counts(site: Site) -> dict[str, list[int]]:
 COUNTING = """
 import json
 from annotations.models import Corpus
-from annotations.queries import counts_of, version_of
+from annotations.corpora.queries import counts_of, version_of
 
 counts = {corpus.slug: counts_of(version_of(corpus.slug)) for corpus in Corpus.objects.all()}
 print(json.dumps({slug: [c.dialogues, c.turns, c.systems, c.responses, c.ratings] for slug, c in counts.items()}))

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotations.importers.base import ImportFailed
-from annotations.importers.registry import importers
+from annotations.formats.importers.base import ImportFailed
+from annotations.formats.importers.registry import importers
 from leaderboard.challenges.files.layout_file import layout_of
 from leaderboard.challenges.files.responses import check_responses
 from leaderboard.challenges.files.scores import check_scores

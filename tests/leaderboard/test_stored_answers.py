@@ -11,7 +11,7 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from annotations.actions import data_changed
+from annotations.corpora.actions import data_changed
 from annotations.models import CorpusVersion, System
 from common.jobs.models import Claim
 from leaderboard.analyses import Kind, drop, kinds, look, refresh, registered, rows, whole

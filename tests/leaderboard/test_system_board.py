@@ -13,8 +13,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from annotations.formats.records import RatingRecord, SystemRecord
 from annotations.models import CorpusVersion
-from annotations.records import RatingRecord, SystemRecord
 from common.tables.to_html import TableWriter
 from leaderboard.queries.system_leaderboard import misleading_metrics, system_leaderboard
 from leaderboard.queries.system_profile import system_profile

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotations.actions import data_changed
+from annotations.corpora.actions import data_changed
+from annotations.corpora.queries import NotFound
 from annotations.models import System
-from annotations.queries import NotFound
 from leaderboard.queries.system_pair import system_pair
 from leaderboard.system_pairs.comparison import finding, metrics_table, verdict, wrong_metrics
 from leaderboard.system_pairs.rows import PEOPLE, PairParams, PairRows

@@ -12,8 +12,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotations import actions as corpora
-from annotations.importers.registry import importers
+from annotations.corpora import actions
+from annotations.formats.importers.registry import importers
 from annotations.models import AuditEntry, Corpus
 from leaderboard.figures.training_curve import training_curve
 from leaderboard.trainings.figures import figures_of
@@ -29,7 +29,7 @@ POINTS = [{"step": 10, "loss": 2.5, "kl": 0.5}, {"step": 20, "loss": 1.25, "kl":
 @pytest.fixture
 def client(db: None, tmp_path: Path, settings: LazySettings, notified: list[int]) -> Client:
     settings.HOME = tmp_path / "home"
-    corpora.import_corpus(
+    actions.import_corpus(
         importers()["jsonl"], write_corpus(tmp_path / "corpus.jsonl", "secret"), PUBLIC
     )
     make_people()

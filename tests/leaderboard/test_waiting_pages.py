@@ -11,8 +11,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotations.actions import data_changed
 from annotations.campaigns.actions.setup import delete
+from annotations.corpora.actions import data_changed
 from annotations.models import CorpusVersion
 from leaderboard.analyses import look, rows
 from leaderboard.analyses.computing import compute_waiting

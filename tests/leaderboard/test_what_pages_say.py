@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from annotations import actions
-from annotations.importers.registry import importers
-from annotations.queries import select_systems, version_of
+from annotations.corpora import actions
+from annotations.corpora.queries import select_systems, version_of
+from annotations.formats.importers.registry import importers
 from workers import execution, runs
 from workers.metrics.configuration import parse
 from workers.metrics.registry import all_metrics

@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotations.actions import data_changed
+from annotations.corpora.actions import data_changed
 from leaderboard.analyses.rows import drop
 from tests.leaderboard.test_system_board import STEADY, Made, made, odd_metrics  # noqa: F401 (fixtures)
 

@@ -18,9 +18,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotations.audit_text import as_csv as audit_as_csv
-from annotations.exporters.registry import exporters
-from annotations.records import (
+from annotations.audit.text import as_csv as audit_as_csv
+from annotations.formats.exporters.registry import exporters
+from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
     Record,

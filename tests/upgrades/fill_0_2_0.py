@@ -22,8 +22,8 @@ from annotations.campaigns.actions.harvest import make_corpus
 from annotations.campaigns.actions.work_queue import Judgement, fill_queue, join, rate
 from annotations.campaigns.models import ChatSystem
 from annotations.campaigns.plan.check_items import CheckItem
-from annotations.queries import select_systems, version_of
-from annotations.rating_queries import agreement_of
+from annotations.corpora.queries import select_systems, version_of
+from annotations.corpora.rating_queries import agreement_of
 from dialeval_site import tokens, two_factor
 from leaderboard.analyses.computing import compute_longest_waiting
 from leaderboard.challenges.actions import judging, notices, teams

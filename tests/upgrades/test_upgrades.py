@@ -207,8 +207,8 @@ def test_statistics_of_the_old_site_are_the_numbers_that_it_stored(
         site,
         stored,
         """
-from annotations.queries import version_of
-from annotations.rating_queries import agreement_of
+from annotations.corpora.queries import version_of
+from annotations.corpora.rating_queries import agreement_of
 from workers import queries
 from workers.models import MetricRun
 from workers.metrics.configuration import parse

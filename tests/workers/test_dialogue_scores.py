@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+from annotations.corpora.queries import select_systems
+from annotations.corpora.rating_queries import turn_order
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
-from annotations.rating_queries import turn_order
 from common.estimates import Undefined
 from leaderboard.challenges.queries.board_entries import _board_metric, _by_turn
 from leaderboard.dialogues.contents import dialogue_context

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 from billiard.exceptions import SoftTimeLimitExceeded
 
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion, Turn
-from annotations.queries import select_systems
 from tests.workers.lengths import metric
 from workers import execution, runs
 from workers.metrics import registry

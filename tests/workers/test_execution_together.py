@@ -12,8 +12,8 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from django.db import OperationalError
 from django.db.models import F
 
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion, System
-from annotations.queries import select_systems
 from common.jobs.models import Claim
 from tests.annotations.stored import dialogue, rated_corpus, stored
 from tests.at_once import at_once

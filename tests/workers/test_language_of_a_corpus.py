@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotations import queries
+from annotations.corpora import queries
 from annotations.languages import guess_language
 from annotations.models import CorpusVersion
 from leaderboard.challenges.forms.round import RoundForm

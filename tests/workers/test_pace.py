@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
 from workers import execution, progress_rate, runs
 from workers.metrics.configuration import parse
 from workers.models import MetricRun

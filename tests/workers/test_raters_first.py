@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from annotations.campaigns.actions import chat
 from annotations.campaigns.models import Message
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
 from tests.workers.chats import made_chat
 from workers import answering, execution, runs, tasks
 from workers.metrics.configuration import parse

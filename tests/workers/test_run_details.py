@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
 from tests.workers.conftest import forget
 from tests.workers.lengths import NotedLengths, batch_metric
 from workers import execution, runs

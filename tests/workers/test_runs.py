@@ -10,8 +10,8 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
 from tests.at_once import at_once
 from tests.conftest import ON_SERVICES
 from workers import runs

@@ -9,8 +9,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
 from common.tables import Table
 from tests.campaigns.sets import made_user
 from workers import runs, views

@@ -11,8 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
-from annotations.queries import select_systems
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
 from workers import execution, queries, runs
 from workers.metrics.configuration import Configuration, parse

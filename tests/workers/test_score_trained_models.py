@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotations.formats.records import DialogueRecord, TurnRecord, Utterance
 from annotations.models import CorpusVersion
-from annotations.records import DialogueRecord, TurnRecord, Utterance
 from tests.annotations.stored import rated_corpus, stored
 from tests.workers.training.made import make_model, trained_in
 from workers import queries, scoring

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from annotations.importers.problems import ImportFailed
+from annotations.formats.importers.problems import ImportFailed
 from common.temporary import temporary_folder
 from common.text import MAX_RESPONSE
 from workers.baselines.base import Baseline

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from annotations.records import DialogueRecord, Utterance
+from annotations.formats.records import DialogueRecord, Utterance
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,8 @@ from annotations.demo.simulated_raters import (
     raters_of_items,
     score_prefix,
 )
-from annotations.importers.canonical import TYPE_NAMES
-from annotations.records import (
+from annotations.formats.importers.canonical import TYPE_NAMES
+from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
     RaterRecord,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotations.records import TARGET_SPEAKER, DialogueRecord, TurnRecord, Utterance
+from annotations.formats.records import TARGET_SPEAKER, DialogueRecord, TurnRecord, Utterance
 
 DEMO_FOLDER = Path(__file__).resolve().parents[2] / "annotations" / "demo"
 SOURCE_FILE = DEMO_FOLDER / "dialogues.json"

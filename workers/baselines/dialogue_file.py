@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotations.importers.fields import JsonObject, all_or_none
-from annotations.importers.json_source import array_elements
-from annotations.importers.problems import Problems
-from annotations.records import TARGET_SPEAKER, Utterance
+from annotations.formats.importers.fields import JsonObject, all_or_none
+from annotations.formats.importers.json_source import array_elements
+from annotations.formats.importers.problems import Problems
+from annotations.formats.records import TARGET_SPEAKER, Utterance
 from common.text import MAX_RESPONSE, MAX_UTTERANCE
 from workers.baselines.base import Place
 from workers.baselines.retrieval import KnownAnswer

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.records import DialogueRecord
+from annotations.formats.records import DialogueRecord
 from workers.baselines.base import Place
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annotations.importers.problems import ImportFailed, Problem
+from annotations.formats.importers.problems import ImportFailed, Problem
 from workers.judging.prompt_file import JudgePromptFile, read_prompt
 
 CALLED = "the prompt"

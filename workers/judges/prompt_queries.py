@@ -11,8 +11,8 @@ from typing import Any
 
 from django.db.models import Count, Max, QuerySet
 
+from annotations.corpora.queries import newest_visible_versions
 from annotations.models import CorpusVersion, Response
-from annotations.queries import newest_visible_versions
 from workers.judges import prompt_uses
 from workers.judges.models import JudgePrompt, JudgeRun, PromptVersion
 from workers.models import MetricRun

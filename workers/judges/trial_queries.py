@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from django.db.models import Avg, Count, Exists, OuterRef, QuerySet
 
+from annotations.corpora.queries import newest_visible_versions, shown_ratings
 from annotations.models import CorpusVersion, Rating, Response
-from annotations.queries import newest_visible_versions, shown_ratings
 from common.correlation.pearson import pearson_estimate, with_fisher_interval
 from common.correlation.spearman import spearman_estimate
 from common.estimates import Estimate

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations.queries import select_systems
+from annotations.corpora.queries import select_systems
 from workers.judges import trial_queries, trials
 from workers.judges.budget_form import BudgetForm
 from workers.judges.estimates import estimate

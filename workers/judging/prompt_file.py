@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from annotations.importers.problems import ImportFailed, Problem, Problems
+from annotations.formats.importers.problems import ImportFailed, Problem, Problems
 from common.text import text_fault
 from workers.judging.placeholders import placeholders_in
 

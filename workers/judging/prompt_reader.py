@@ -7,7 +7,7 @@ import json
 import re
 from dataclasses import dataclass, field
 
-from annotations.importers.problems import ImportFailed, Problems
+from annotations.formats.importers.problems import ImportFailed, Problems
 from common.text import parse_integer
 from workers.judging.placeholders import OF_DIALOGUES, OF_TURNS, placeholder_faults, placeholders_in
 from workers.judging.prompt_file import (

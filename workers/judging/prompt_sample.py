@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from workers.judging.prompt_file import JudgePromptFile
 from workers.judging.render import render, render_dialogue
 from workers.language_models.client import Message

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from workers.judging.placeholders import filled
 from workers.judging.prompt_file import JudgePromptFile
 from workers.language_models.client import Message

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 
 
 class ChatWriter(Protocol):

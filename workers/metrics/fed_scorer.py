@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from common.estimates import Undefined
 from workers.encoders.feature_store import feature_store
 from workers.language_models.likelihood import CausalModel, Continuation, causal_model_for

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annotations.importers.problems import ImportFailed
+from annotations.formats.importers.problems import ImportFailed
 from workers.judging import judge_client, prompt_registry
 from workers.judging.dialects import LEARNABLE, MOST_ROOM
 from workers.judging.prompt_file import LARGEST_FILE, JudgePromptFile, own_prompt, read_prompt

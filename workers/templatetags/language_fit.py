@@ -6,9 +6,9 @@ from typing import Any
 
 from django import template
 
+from annotations.corpora.queries import language_of
 from annotations.languages import language_name
 from annotations.models import CorpusVersion
-from annotations.queries import language_of
 from workers.language_fit import recommended_metrics as names_of
 from workers.metric_list import page_of
 

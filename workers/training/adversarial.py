@@ -22,7 +22,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from workers.training.streams import stream
 
 Kind = Literal["repetition", "speaker", "random"]

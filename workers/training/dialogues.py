@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from annotations.records import TARGET_SPEAKER, DialogueRecord, Record, Utterance
+from annotations.formats.records import TARGET_SPEAKER, DialogueRecord, Record, Utterance
 
 SPEAKERS = ("A", TARGET_SPEAKER)
 Personas = tuple[tuple[str, ...], tuple[str, ...]]

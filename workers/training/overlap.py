@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from workers.training.dialogues import TrainingDialogue
 from workers.training.letters import normalised_characters
 

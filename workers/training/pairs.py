@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from workers.training.dialogues import TrainingDialogue
 
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from annotations.importers.dailydialog import END
-from annotations.importers.json_source import file_lines
-from annotations.importers.problems import Problems
-from annotations.importers.registry import importers
+from annotations.formats.importers.dailydialog import END
+from annotations.formats.importers.json_source import file_lines
+from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.registry import importers
 from workers.training.dialogues import TrainingDialogue, dialogues_of
 
 RECOGNISED = ("dailydialog", "personachat", "jsonl", "cpdc")

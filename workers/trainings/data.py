@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotations.importers.problems import ImportFailed
+from annotations.corpora.record_stream import records_of
+from annotations.formats.importers.problems import ImportFailed
+from annotations.formats.records import DialogueRecord, TurnRecord
 from annotations.models import CorpusVersion
-from annotations.record_stream import records_of
-from annotations.records import DialogueRecord, TurnRecord
 from workers.training.dialogues import TrainingDialogue, dialogues_of
 from workers.training.overlap import overlap
 from workers.training.settings import TrainingError

@@ -8,8 +8,8 @@ from typing import Any
 
 from django import forms
 
+from annotations.corpora.queries import newest_visible_versions
 from annotations.models import CorpusVersion
-from annotations.queries import newest_visible_versions
 from workers.trainings import data
 from workers.trainings.actions import LARGEST_SEED
 from workers.trainings.models import Training

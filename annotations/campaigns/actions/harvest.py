@@ -9,12 +9,11 @@ from typing import Any
 from django.db import transaction
 
 from annotations import audit
-from annotations.actions import ImportOutcome, import_corpus
 from annotations.campaigns.models import Campaign, CollectedCorpus, Room
-from annotations.exporters import jsonl as exporter
-from annotations.importers.registry import importers
-from annotations.models import Corpus
-from annotations.records import (
+from annotations.corpora.actions import ImportOutcome, import_corpus
+from annotations.formats.exporters import jsonl
+from annotations.formats.importers.registry import importers
+from annotations.formats.records import (
     TARGET_SPEAKER,
     CorpusRecord,
     DialogueRecord,
@@ -22,6 +21,7 @@ from annotations.records import (
     TurnRecord,
     Utterance,
 )
+from annotations.models import Corpus
 from common.temporary import temporary_folder
 
 DESCRIPTION = "Dialogues written by pairs of raters. Each knew only the own persona."
@@ -83,7 +83,7 @@ def _imported(
     chats: Iterable[Room], slug: str, name: str, is_public: bool, by: Any
 ) -> ImportOutcome:
     with temporary_folder() as folder:
-        exporter.write(_records(chats, name), (), folder)
+        jsonl.write(_records(chats, name), (), folder)
         [outcome] = import_corpus(
             importers()["jsonl"], folder / "corpus.jsonl", slug, name, is_public, by
         )

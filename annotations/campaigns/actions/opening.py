@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotations import audit, staging
+from annotations import audit
 from annotations.campaigns.models import Campaign, Item, Slot
 from annotations.campaigns.plan.layout import interleave
 from annotations.campaigns.queries.planning import (
@@ -23,6 +23,7 @@ from annotations.campaigns.queries.planning import (
     planned_items,
     question_of,
 )
+from annotations.corpora import staging
 
 MOST_SLOTS = 2_000_000
 """More than a research group will ever have rated; a slip in a field must not fill the disk."""

@@ -11,11 +11,12 @@ from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotations import audit, staging
-from annotations.actions import data_changed
+from annotations import audit
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.ratings import OVERALL, counted_ratings, ratings_data_version
 from annotations.campaigns.scale import HIGHEST, LOWEST
+from annotations.corpora import staging
+from annotations.corpora.actions import data_changed
 from annotations.models import CorpusVersion, Rater, Rating
 from common.text import text_fault
 

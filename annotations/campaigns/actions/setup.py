@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from annotations import audit, staging
+from annotations import audit
 from annotations.campaigns.actions.opening import (
     NotReady,
     abandon,
@@ -34,6 +34,7 @@ from annotations.campaigns.models import (
 )
 from annotations.campaigns.models.campaign import random_seed
 from annotations.campaigns.scale import default_axes, default_labels
+from annotations.corpora import staging
 from annotations.models import CorpusVersion, System
 from common.text import text_fault
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from annotations.campaigns.models import Campaign, CollectedCorpus, Line, Participation, Room
 from annotations.campaigns.rating_tables import badges_of
-from annotations.queries import NotFound
+from annotations.corpora.queries import NotFound
 from common.tables import Cell, Column, Row, Table
 
 OPEN_STATES = (Room.State.WAITING, Room.State.TALKING)

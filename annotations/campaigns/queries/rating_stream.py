@@ -16,9 +16,9 @@ from annotations.campaigns.queries.ratings import (
     given_ratings,
     rated_systems,
 )
-from annotations.exporters.rating_files import LOW_AXIS, RatedItem, RevisionRecord
-from annotations.record_stream import records_of
-from annotations.records import (
+from annotations.corpora.record_stream import records_of
+from annotations.formats.exporters.rating_files import LOW_AXIS, RatedItem, RevisionRecord
+from annotations.formats.records import (
     CorpusRecord,
     RaterRecord,
     RatingRecord,

@@ -22,9 +22,9 @@ from annotations.campaigns.models import (
     RatingRevision,
 )
 from annotations.campaigns.scale import SCORES
+from annotations.corpora.queries import NotFound
+from annotations.formats.records import Level
 from annotations.models import Rating
-from annotations.queries import NotFound
-from annotations.records import Level
 
 OVERALL = "overall"
 """The aspect that every campaign asks. The others are its axes, by key: 1 where marked low, 0 where
@@ -266,7 +266,7 @@ def campaign_agreement(
     seed: int = 0,
     items: CampaignItems | None = None,
 ) -> dict[str, Any]:
-    """The report of ``annotations.rating_queries.agreement_of``, of a campaign. ``items`` spares a
+    """The report of ``rating_queries.agreement_of``, of a campaign. ``items`` spares a
     second read."""
     if items is None:
         items = campaign_matrix(campaign, aspect, systems=systems, excluded=excluded)

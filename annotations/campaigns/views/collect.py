@@ -25,8 +25,8 @@ from annotations.campaigns.forms.collecting import CorpusForm, UtteranceForm
 from annotations.campaigns.models import Campaign, Participation, Room
 from annotations.campaigns.queries import collection as queries
 from annotations.campaigns.queries.work_queue import current_guidelines
-from annotations.importers.problems import ImportFailed
-from annotations.queries import NotFound
+from annotations.corpora.queries import NotFound
+from annotations.formats.importers.problems import ImportFailed
 from common.web import page
 
 # --- raters ---------------------------------------------------------------------------------------

@@ -33,8 +33,8 @@ from annotations.campaigns.queries.rating_stream import (
 )
 from annotations.campaigns.queries.ratings import publication_of
 from annotations.campaigns.rating_tables import raters_table, ratings_table
-from annotations.exporters import mt_metrics_eval
-from annotations.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
+from annotations.formats.exporters import mt_metrics_eval
+from annotations.formats.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
 from common.database import read_snapshot
 from common.temporary import temporary_folder
 from common.web import is_head_request, page, stream_as_file

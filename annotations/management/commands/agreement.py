@@ -12,8 +12,8 @@ from annotations.console import (
     figure_with_interval,
     parse_integer,
 )
-from annotations.queries import NotFound, resolve_aspect, select_systems, version_of
-from annotations.rating_queries import agreement_of
+from annotations.corpora.queries import NotFound, resolve_aspect, select_systems, version_of
+from annotations.corpora.rating_queries import agreement_of
 
 RESAMPLES = 1000
 """Any number but 0 asks for intervals."""

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations import actions
 from annotations.console import ConsoleCommand
-from annotations.queries import NotFound, version_of
+from annotations.corpora import actions
+from annotations.corpora.queries import NotFound, version_of
 
 
 class Command(ConsoleCommand):

@@ -7,12 +7,12 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
 from django.core.validators import validate_slug
 
-from annotations import actions
 from annotations.console import ConsoleCommand
-from annotations.importers.base import ImportFailed
-from annotations.importers.registry import importers, likely_format, what_to_do
+from annotations.corpora import actions
+from annotations.corpora.queries import language_text
+from annotations.formats.importers.base import ImportFailed
+from annotations.formats.importers.registry import importers, likely_format, what_to_do
 from annotations.languages import language_fault
-from annotations.queries import language_text
 
 COUNTED = ("dialogue", "turn", "system", "response", "rater", "rating")
 

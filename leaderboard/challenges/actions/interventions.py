@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations import audit
-from annotations.actions import data_changed
+from annotations.corpora.actions import data_changed
 from annotations.models import System
 from common.jobs.models import NO_LEASE
 from common.roles import is_organiser

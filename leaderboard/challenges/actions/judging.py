@@ -20,7 +20,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations import audit
-from annotations.actions import data_changed
+from annotations.corpora.actions import data_changed
 from annotations.models import System
 from leaderboard.analyses import drop
 from leaderboard.challenges.actions.ending import board_changed

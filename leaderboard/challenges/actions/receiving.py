@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations import audit
-from annotations.importers.problems import ImportFailed
+from annotations.formats.importers.problems import ImportFailed
 from common.storage import StorageAway
 from common.text import text_fault
 from leaderboard.challenges import uploads

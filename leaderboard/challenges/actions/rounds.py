@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 
 from annotations import audit
 from annotations.campaigns.models import ChatSystem
+from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion, System, Turn
-from annotations.queries import select_systems
 from leaderboard.analyses import drop
 from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.actions.setup import free_slug, locked, one_address_each

@@ -14,8 +14,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations import audit
+from annotations.corpora.queries import corpora_with_hidden_references
 from annotations.models import CorpusVersion
-from annotations.queries import corpora_with_hidden_references
 from common.roles import is_organiser
 from leaderboard import actions as meta_evaluation
 from leaderboard.challenges import uploads

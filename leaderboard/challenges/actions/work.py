@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import F, Max
 from django.utils import timezone
 
-from annotations.importers.problems import Problem
+from annotations.formats.importers.problems import Problem
 from annotations.models import CorpusVersion, Response, System
 from common.jobs.models import NO_LEASE, Claim
 from leaderboard.challenges.actions.conflicts_of_interest import exclude_members_from_rating

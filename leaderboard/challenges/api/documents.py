@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from annotations.queries import visible_corpora
+from annotations.corpora.queries import visible_corpora
 from common.api.schemas import Paging, page_of
 from leaderboard.challenges.access import team_of
 from leaderboard.challenges.actions.work import may_cancel

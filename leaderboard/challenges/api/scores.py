@@ -9,7 +9,7 @@ from ninja import File, Form, Path, Query, Router, Schema, Status
 from ninja.files import UploadedFile
 from pydantic import Field
 
-from annotations.api import CorpusPath, VersionParams, version_of
+from annotations.corpora.api import CorpusPath, VersionParams, version_of
 from common.api.access import Token
 from common.api.problems import refusals
 from common.api.schemas import Text

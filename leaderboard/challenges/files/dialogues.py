@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from annotations.records import DialogueRecord, TurnRecord
+from annotations.formats.records import DialogueRecord, TurnRecord
 from leaderboard.challenges.files.layout import key_of
 from leaderboard.challenges.files.template import json_list
 

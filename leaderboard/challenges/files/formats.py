@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from annotations.importers.csv_source import UTF16_MARKS
-from annotations.importers.json_source import open_file
-from annotations.importers.problems import Problems
+from annotations.formats.importers.csv_source import UTF16_MARKS
+from annotations.formats.importers.json_source import open_file
+from annotations.formats.importers.problems import Problems
 
 Format = Literal["json", "jsonl", "csv"]
 FORMATS: tuple[Format, ...] = ("json", "jsonl", "csv")

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from annotations.importers.csv_source import csv_rows
-from annotations.importers.fields import JsonObject
-from annotations.importers.json_source import array_elements, json_lines
-from annotations.importers.problems import Problems
+from annotations.formats.importers.csv_source import csv_rows
+from annotations.formats.importers.fields import JsonObject
+from annotations.formats.importers.json_source import array_elements, json_lines
+from annotations.formats.importers.problems import Problems
 from common.tables.csv_text import without_guard
 from leaderboard.challenges.files.formats import format_of
 from leaderboard.challenges.files.layout import Layout

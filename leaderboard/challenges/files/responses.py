@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from annotations.importers.csv_source import csv_rows
-from annotations.importers.fields import kind_of
-from annotations.importers.json_source import array_elements, json_lines
-from annotations.importers.problems import ImportFailed, Problem, Problems, Where
+from annotations.formats.importers.csv_source import csv_rows
+from annotations.formats.importers.fields import kind_of
+from annotations.formats.importers.json_source import array_elements, json_lines
+from annotations.formats.importers.problems import ImportFailed, Problem, Problems, Where
 from common.tables.csv_text import without_guard
 from common.text import MAX_RESPONSE, text_fault
 from leaderboard.challenges.files.formats import Format, format_of

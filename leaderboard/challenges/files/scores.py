@@ -15,11 +15,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.importers.checks import LARGEST_SCORE
-from annotations.importers.csv_source import csv_rows, decimal_number, delimiter_of
-from annotations.importers.fields import kind_of
-from annotations.importers.json_source import json_lines
-from annotations.importers.problems import ImportFailed, Problem, Problems, Where
+from annotations.formats.importers.checks import LARGEST_SCORE
+from annotations.formats.importers.csv_source import csv_rows, decimal_number, delimiter_of
+from annotations.formats.importers.fields import kind_of
+from annotations.formats.importers.json_source import json_lines
+from annotations.formats.importers.problems import ImportFailed, Problem, Problems, Where
 from common.tables.csv_text import without_guard
 from leaderboard.challenges.files.formats import Format, format_of
 from leaderboard.challenges.files.layout import Layout

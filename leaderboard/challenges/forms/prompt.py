@@ -12,7 +12,7 @@ from django.utils.functional import lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotations.importers.problems import ImportFailed, Problem
+from annotations.formats.importers.problems import ImportFailed, Problem
 from leaderboard.challenges.actions.receiving import LONGEST_DESCRIPTION, LONGEST_NAME
 from leaderboard.challenges.prompts.spec import (
     HIGHEST_SEED,

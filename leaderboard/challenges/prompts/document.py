@@ -7,8 +7,8 @@ import codecs
 import json
 from typing import Any, NoReturn
 
-from annotations.importers.json_source import not_json
-from annotations.importers.problems import Problems
+from annotations.formats.importers.json_source import not_json
+from annotations.formats.importers.problems import Problems
 
 DEEPEST = 20
 """Levels of nesting. A prompt has three."""

@@ -15,8 +15,8 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from annotations.importers.fields import JsonObject, kind_of
-from annotations.importers.problems import ImportFailed, Problems
+from annotations.formats.importers.fields import JsonObject, kind_of
+from annotations.formats.importers.problems import ImportFailed, Problems
 from common.text import text_fault
 from leaderboard.challenges.prompts.document import one_document
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from annotations.corpora.queries import shown_systems
+from annotations.corpora.rating_queries import TurnOrder, turn_order
 from annotations.models import System
-from annotations.queries import shown_systems
-from annotations.rating_queries import TurnOrder, turn_order
 from leaderboard.challenges.board.choice import Candidate, best_of_each, latest_of_each
 from leaderboard.challenges.board.split import Part, PartName, Split, split_dialogues
 from leaderboard.challenges.board.standing import (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from annotations.corpora.queries import corpora_with_hidden_references, visible_corpora
+from annotations.corpora.record_stream import turn_record
+from annotations.formats.records import DialogueRecord
 from annotations.models import CorpusVersion, Dialogue, Turn
-from annotations.queries import corpora_with_hidden_references, visible_corpora
-from annotations.record_stream import turn_record
-from annotations.records import DialogueRecord
 from common.roles import is_organiser
 from leaderboard.challenges.files.dialogues import dialogues_document
 from leaderboard.challenges.files.formats import Format

@@ -13,8 +13,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations.campaigns.models import ChatSystem
+from annotations.corpora.queries import public_corpora
 from annotations.models import CorpusVersion, Turn
-from annotations.queries import public_corpora
 from common.web import Step, with_the_next
 from leaderboard.challenges.actions.setup import what_is_missing
 from leaderboard.challenges.models import (

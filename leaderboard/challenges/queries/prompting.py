@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from django.db.models import Count, Q, Sum
 
-from annotations.importers.problems import ImportFailed
+from annotations.formats.importers.problems import ImportFailed
 from annotations.models import Dialogue, Turn
 from leaderboard.challenges.models import GeneratedResponse, Round, Submission, Team
 from leaderboard.challenges.prompts.budget import Limits

@@ -9,8 +9,8 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Count
 
+from annotations.corpora.queries import corpora_with_hidden_references, select_systems
 from annotations.models import CorpusVersion
-from annotations.queries import corpora_with_hidden_references, select_systems
 from common.roles import is_organiser
 from leaderboard.challenges.files.formats import Format
 from leaderboard.challenges.files.scores import MetricLevel

@@ -18,7 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotations.campaigns.access import login_needed, wants_json
-from annotations.queries import counts_of, visible_corpora
+from annotations.corpora.queries import counts_of, visible_corpora
 from common import web
 from common.file_bodies import takes_file
 from leaderboard.challenges.access import round_or_404, team_of

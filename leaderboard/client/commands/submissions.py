@@ -135,7 +135,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _layout(options: argparse.Namespace) -> Any:
-    from annotations.importers.problems import ImportFailed
+    from annotations.formats.importers.problems import ImportFailed
     from leaderboard.challenges.files.layout_file import layout_of
 
     try:

@@ -7,9 +7,9 @@ from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from annotations.console import ConsoleCommand, parse_integer
-from annotations.importers.problems import ImportFailed
-from annotations.queries import NotFound, version_of
-from annotations.record_stream import records_of
+from annotations.corpora.queries import NotFound, version_of
+from annotations.corpora.record_stream import records_of
+from annotations.formats.importers.problems import ImportFailed
 from leaderboard.papers import adversarial as forms
 from leaderboard.queries.adversarial_check import adversarial_check
 from workers.metrics.configuration import (

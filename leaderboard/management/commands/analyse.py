@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations import queries
 from annotations.console import ConsoleCommand
+from annotations.corpora import queries
 from leaderboard.analyses import computing, refresh
 from leaderboard.models import Analysis
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, figure, parse_integer
-from annotations.queries import NotFound, resolve_aspect, version_of
+from annotations.corpora.queries import NotFound, resolve_aspect, version_of
 from leaderboard.board_text import design_text
 from leaderboard.metric_pairs.comparison import why_not_tested
 from leaderboard.queries import CORRELATION_LEVELS, named_metrics

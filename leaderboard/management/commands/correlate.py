@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand, add_ratings_arguments, figure, figure_with_interval
-from annotations.queries import NotFound, resolve_aspect, version_of
+from annotations.corpora.queries import NotFound, resolve_aspect, version_of
 from common.tables.csv_text import csv_line
 from leaderboard.board_text import design_text
 from leaderboard.estimate_cells import LEFT_OUT, format_share, is_partial

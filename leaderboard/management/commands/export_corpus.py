@@ -6,10 +6,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand
-from annotations.exporters.base import ExportFailed
-from annotations.exporters.registry import exporters
-from annotations.queries import NotFound, version_of
-from annotations.record_stream import records_of
+from annotations.corpora.queries import NotFound, version_of
+from annotations.corpora.record_stream import records_of
+from annotations.formats.exporters.base import ExportFailed
+from annotations.formats.exporters.registry import exporters
 from common.database import read_snapshot
 from leaderboard.queries.exported_scores import exported_scores
 

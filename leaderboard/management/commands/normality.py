@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand, comma_list, figure
-from annotations.queries import NotFound, version_of
+from annotations.corpora.queries import NotFound, version_of
 from common.tables.csv_text import csv_line
 from common.tables.dash import Dash
 from common.tables.latex_text import comment, escaped, row_of

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand
-from annotations.queries import NotFound, resolve_aspect, version_of
+from annotations.corpora.queries import NotFound, resolve_aspect, version_of
 from common.temporary import temporary_folder
 from leaderboard.report.contents import contents_of
 from leaderboard.report.page import html_of

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, parse_integer
-from annotations.queries import NotFound
+from annotations.corpora.queries import NotFound
 from leaderboard.papers import cmn as cmn_forms
 from leaderboard.papers import cpdscore as cpdscore_forms
 from leaderboard.papers import density as density_forms

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from annotations.agreement.matrix import RatingMatrix
-from annotations.records import RaterKind
+from annotations.formats.records import RaterKind
 
 _ = None
 """A missing rating in ``matrix_of`` rows."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotations.importers.problems import ImportFailed
+from annotations.formats.importers.problems import ImportFailed
 from annotations.personas.knowledge import ASPECTS, load_knowledge
 
 GOOD = [

@@ -6,9 +6,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from annotations.importers.base import survey
-from annotations.importers.registry import importers
-from annotations.records import DialogueRecord, TurnRecord, Utterance
+from annotations.formats.importers.base import survey
+from annotations.formats.importers.registry import importers
+from annotations.formats.records import DialogueRecord, TurnRecord, Utterance
 from leaderboard.challenges.files.dialogues import dialogue_entry, dialogues_document
 from leaderboard.challenges.files.layout_file import layout_of
 

@@ -55,7 +55,7 @@ def test_hidden_dialogues(tmp_path: Path) -> None:
 def test_documented_messages_are_said(message: str) -> None:
     folders = (
         PROJECT / "leaderboard" / "challenges" / "files",
-        PROJECT / "annotations" / "importers",
+        PROJECT / "annotations" / "formats" / "importers",
     )
     code = "".join(
         path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*.py")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotations.importers.base import ImportFailed
-from annotations.importers.registry import importers
+from annotations.formats.importers.base import ImportFailed
+from annotations.formats.importers.registry import importers
 from leaderboard.challenges.files.layout_file import layout_of
 from leaderboard.challenges.files.responses import check_responses, read_responses
 from leaderboard.challenges.files.scores import check_scores, read_scores
@@ -146,7 +146,10 @@ def test_there_is_one_reader_of_csv() -> None:
         for path in (PROJECT / folder).rglob("*.py")
         if reading.search(path.read_text(encoding="utf-8"))
     }
-    assert found == {"annotations/importers/csv_source.py", "workers/metrics/bertscore_baseline.py"}
+    assert found == {
+        "annotations/formats/importers/csv_source.py",
+        "workers/metrics/bertscore_baseline.py",
+    }
 
 
 # --- ratings as a table ---------------------------------------------------------------------------

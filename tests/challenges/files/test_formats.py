@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from annotations.importers.json_source import MAX_ELEMENT
+from annotations.formats.importers.json_source import MAX_ELEMENT
 from leaderboard.challenges.files.layout import Layout
 from leaderboard.challenges.files.responses import check_responses
 from leaderboard.challenges.files.scores import check_scores

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotations.importers.problems import ImportFailed
+from annotations.formats.importers.problems import ImportFailed
 from leaderboard.challenges.files.layout_file import layout_of
 from leaderboard.challenges.files.responses import check_responses, read_responses
 from leaderboard.challenges.files.scores import COLUMNS_OF_LEVEL, check_scores, read_scores

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from annotations.importers.problems import ImportFailed
+from annotations.formats.importers.problems import ImportFailed
 from leaderboard.challenges.files.layout import Layout
 from leaderboard.challenges.files.responses import check_responses, read_responses
 from tests.challenges.files.helpers import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from annotations.importers.problems import ImportFailed
+from annotations.formats.importers.problems import ImportFailed
 from leaderboard.challenges.files.scores import CheckedScores, ScoreRow, check_scores, read_scores
 from tests.challenges.files.helpers import SMALL, small_layout, written
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotations.importers.problems import ImportFailed
+from annotations.formats.importers.problems import ImportFailed
 from leaderboard.challenges.files.formats import FORMATS, Format
 from leaderboard.challenges.files.layout import Layout
 from leaderboard.challenges.files.layout_file import layout_of

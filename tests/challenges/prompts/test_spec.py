@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotations.importers.problems import ImportFailed, Problem
+from annotations.formats.importers.problems import ImportFailed, Problem
 from leaderboard.challenges.prompts.spec import (
     LARGEST_FILE,
     LONGEST_TEXT,

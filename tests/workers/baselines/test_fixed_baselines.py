@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from annotations.records import ResponseRecord, Utterance
+from annotations.formats.records import ResponseRecord, Utterance
 from workers.baselines.base import Baseline, Place, places_of
 from workers.baselines.build_demo import DEMO_FILE, SEED, answers_of, as_json_line, fixed_baselines
 from workers.baselines.demo_source import read_source

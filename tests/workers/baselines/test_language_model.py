@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from workers.baselines.base import Place
 from workers.baselines.language_model import LanguageModelSpeaker
 from workers.language_models.client import Endpoint, LanguageModel, Message

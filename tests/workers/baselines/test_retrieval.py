@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from workers.baselines.base import Place
 from workers.baselines.build_demo import DEMO_FILE, answers_of, retrieval_baseline
 from workers.baselines.demo_source import read_source

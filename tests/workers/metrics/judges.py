@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from workers.judging.calls import Answer, Call, TokenChance
 from workers.judging.judge_client import BillingContext, Follow
 from workers.metrics.base import Example

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from common.estimates import Undefined
 from tests.workers.checkpoints import WORDS, save_bert, save_t5
 from workers import resources

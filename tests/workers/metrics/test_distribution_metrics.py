@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from common.estimates import Undefined
 from tests.workers.metrics.pairs import data_folder, golden
 from workers.encoders.encoder import Vectors

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from common.estimates import Undefined
 from tests.workers.causal import alone, make_causal
 from workers.language_models.likelihood import Continuation, causal_model_for

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from common.estimates import Undefined
 from tests.workers.training.latent_talk import load_scorer
 from tests.workers.training.made import make_model, trained_in

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from workers.metrics.base import Example
 from workers.metrics.configuration import parse
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from common.estimates import Undefined
 from tests.workers.training.made import make_model, trained_in
 from workers.encoders.encoder import encoder_for

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from common.estimates import Undefined
 from tests.workers.metrics.pairs import data_folder, example, golden, score
 from tests.workers.metrics.word_encoder import WordEncoder

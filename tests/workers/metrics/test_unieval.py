@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from common.estimates import Undefined
 from tests.workers.checkpoints import save_bert, save_t5
 from workers.encoders.boolean_model import BooleanModel

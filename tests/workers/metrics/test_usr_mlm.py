@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from common.estimates import Undefined
 from tests.workers.checkpoints import save_bert, save_roberta, word_tokenizer
 from workers.encoders.masked_model import Continued, MaskedModel

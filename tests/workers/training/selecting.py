@@ -10,7 +10,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from workers.training.pairs import Pair
 from workers.training.recipes.density import DensitySettings, DensityTask
 

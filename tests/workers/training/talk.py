@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from workers.training.dialogues import Personas, TrainingDialogue
 
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from workers.training.adversarial import (
     Accuracy,
     Spoilt,

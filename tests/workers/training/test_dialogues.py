@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotations.records import CorpusRecord, DialogueRecord, TurnRecord, Utterance
+from annotations.formats.records import CorpusRecord, DialogueRecord, TurnRecord, Utterance
 from tests.workers.training.talk import talk, texts
 from workers.training.dialogues import dialogues_of, merged
 

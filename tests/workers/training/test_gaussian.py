@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import save
 from sklearn.covariance import EmpiricalCovariance
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from workers.encoders.encoder import encoder_for
 from workers.metrics.base import Example
 from workers.metrics.pair_features import pair_points

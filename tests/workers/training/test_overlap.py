@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from annotations.importers.registry import importers
-from annotations.records import DialogueRecord, TurnRecord, Utterance
+from annotations.formats.importers.registry import importers
+from annotations.formats.records import DialogueRecord, TurnRecord, Utterance
 from tests.workers.training.talk import talk
 from workers.training.dialogues import TrainingDialogue
 from workers.training.overlap import KINDS, overlap

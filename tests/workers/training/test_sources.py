@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from annotations.importers.problems import ImportFailed
+from annotations.formats.importers.problems import ImportFailed
 from tests.workers.training.talk import texts
 from workers.training.sources import read_dialogues, recognised
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotations.records import TurnRecord
+from annotations.formats.records import TurnRecord
 from tests.workers.training.talk import numbered, talk
 from workers.training.overlap import overlap
 from workers.training.pairs import pairs_of

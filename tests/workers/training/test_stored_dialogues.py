@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from annotations import actions
-from annotations.importers.registry import importers
-from annotations.record_stream import records_of
+from annotations.corpora import actions
+from annotations.corpora.record_stream import records_of
+from annotations.formats.importers.registry import importers
 from workers.training.dialogues import dialogues_of
 from workers.training.sources import read_dialogues
 from workers.training.splits import signature_of

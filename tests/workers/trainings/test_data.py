@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from annotations import actions as corpora
-from annotations.importers.registry import importers
+from annotations.corpora import actions as corpora
+from annotations.formats.importers.registry import importers
 from annotations.models import CorpusVersion
 from tests.workers.trainings.small import started, talk_file
 from workers.training import checkpoint as checkpoints

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
-from annotations import actions as corpora
-from annotations.importers.registry import importers
+from annotations.corpora import actions as corpora
+from annotations.formats.importers.registry import importers
 from common.jobs.models import JobQuerySet
 from tests.workers.trainings.small import started, talk_file
 from tests.workers.trainings.test_execution import at_step, model_digest

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand
-from annotations.importers.problems import ImportFailed
+from annotations.formats.importers.problems import ImportFailed
 from workers.judging.prompt_file import JudgePromptFile, prompt_at
 from workers.judging.prompt_sample import sample_messages
 from workers.judging.prompt_warnings import remarks

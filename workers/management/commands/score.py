@@ -7,9 +7,9 @@ from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from annotations.console import ConsoleCommand, comma_list, figure
+from annotations.corpora.queries import NotFound, select_systems, version_of
+from annotations.corpora.rating_queries import turn_order
 from annotations.models import CorpusVersion, System
-from annotations.queries import NotFound, select_systems, version_of
-from annotations.rating_queries import turn_order
 from workers import execution, human_sides, queries, runs
 from workers.metrics.configuration import Configuration, ConfigurationError, parse_list
 from workers.metrics.registry import all_metrics

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from annotations.console import ConsoleCommand, figure, parse_integer
-from annotations.queries import NotFound, version_of
+from annotations.corpora.queries import NotFound, version_of
 from common.tables.dash import Dash
 from workers.training import processes
 from workers.training.settings import Precision, TrainingError

@@ -16,9 +16,9 @@ from annotations.campaigns.queries.ratings import (
     select_rated_systems,
 )
 from annotations.console import add_choice_arguments
+from annotations.corpora.queries import NotFound
 from annotations.management.commands.agreement import Command as CorpusAgreement
 from annotations.management.commands.agreement import add_report_arguments
-from annotations.queries import NotFound
 
 
 class Command(CorpusAgreement):

@@ -10,10 +10,10 @@ from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.rating_stream import campaign_records, ratings_to_export
 from annotations.campaigns.queries.ratings import campaign_by_slug
 from annotations.console import ConsoleCommand
-from annotations.exporters import mt_metrics_eval
-from annotations.exporters.base import ExportFailed, whole_folder
-from annotations.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
-from annotations.queries import NotFound
+from annotations.corpora.queries import NotFound
+from annotations.formats.exporters import mt_metrics_eval
+from annotations.formats.exporters.base import ExportFailed, whole_folder
+from annotations.formats.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
 from common.database import read_snapshot
 
 FORMATS = {

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand, parse_integer
-from annotations.importers.problems import ImportFailed
+from annotations.formats.importers.problems import ImportFailed
 from annotations.personas import Knowledge, NoPersona, Persona, load_knowledge, make_persona
 
 MOST = 100_000

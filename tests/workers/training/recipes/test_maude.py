@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import nn
 
-from annotations.records import Utterance
+from annotations.formats.records import Utterance
 from tests.workers.training.made import trained_in
 from tests.workers.training.selecting import density_task, pairs, save_encoder
 from tests.workers.trainings.small import talk_file

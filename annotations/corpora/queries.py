@@ -1,0 +1,364 @@
+"""Every read of corpora, dialogues and single ratings; ``rating_queries`` reads ratings as
+matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
+
+from annotations.corpora.actions import keep_guessed_language, store_counts
+from annotations.languages import guess_language, language_name
+from annotations.models import (
+    Corpus,
+    CorpusVersion,
+    Dialogue,
+    Rater,
+    Rating,
+    Response,
+    System,
+    Turn,
+    pseudonym_of,
+)
+from common.database import CompiledQuery, Given
+from common.roles import is_organiser
+
+
+class NotFound(Exception):
+    """A corpus, version, aspect or system that does not exist; the message names those that do."""
+
+
+# --- corpora --------------------------------------------------------------------------------------
+
+
+def visible_corpora(user: Any) -> QuerySet[Corpus]:
+    return _open_to(user).filter(Exists(CorpusVersion.objects.filter(corpus=OuterRef("pk"))))
+
+
+def _open_to(user: Any) -> QuerySet[Corpus]:
+    """With those that nothing was imported into yet."""
+    if is_organiser(user):
+        return Corpus.objects.all()
+    return _open_to_person(user) if user.is_authenticated else public_corpora()
+
+
+def _open_to_person(user: Any) -> QuerySet[Corpus]:
+    return public_corpora().exclude(pk__in=_rated_by(user))
+
+
+def public_corpora() -> QuerySet[Corpus]:
+    """Those that anybody may see: not while a round of a challenge asks for responses to them and
+    hides the gold answers, whatever ``is_public`` says."""
+    return Corpus.objects.filter(is_public=True).exclude(pk__in=corpora_with_hidden_references())
+
+
+def corpora_with_hidden_references() -> QuerySet[Corpus]:
+    """One version of a corpus tells of another: a round on any of them hides all."""
+    return Corpus.objects.filter(versions__rounds__references="hidden").distinct()
+
+
+def hidden_corpora_for(user: Any) -> QuerySet[Corpus]:
+    """Public ones that the user is rating: their pages name the systems, and a rater must not know
+    them."""
+    if not user.is_authenticated or is_organiser(user):
+        return Corpus.objects.none()
+    return _rated_by(user)
+
+
+def _rated_by(user: Any) -> QuerySet[Corpus]:
+    taking_part = {"versions__campaigns__participations__user": user}
+    return (
+        public_corpora()
+        .filter(versions__campaigns__state__in=["open", "paused"], **taking_part)
+        .distinct()
+    )
+
+
+def visible_version(user: Any, slug: str, number: int | None = None) -> CorpusVersion:
+    """Every page of a corpus begins with it."""
+    corpus = _corpus_open_to(user, slug)
+    version = None if corpus is None else _version(corpus, number)
+    if version is None:
+        raise _not_found(slug, number)
+    version.corpus = corpus
+    return version
+
+
+_OPEN_TO_ORGANISERS = CompiledQuery(lambda: Corpus.objects.filter(slug=Given("slug")))
+_OPEN_TO_ALL = CompiledQuery(lambda: public_corpora().filter(slug=Given("slug")))
+_OPEN_TO_PERSON = CompiledQuery(lambda: _open_to_person(Given("user")).filter(slug=Given("slug")))
+_NEWEST_VERSION = CompiledQuery(
+    lambda: CorpusVersion.objects.filter(corpus=Given("corpus")).order_by("-number")[:1]
+)
+_NUMBERED_VERSION = CompiledQuery(
+    lambda: CorpusVersion.objects.filter(corpus=Given("corpus"), number=Given("number"))
+)
+
+
+def _corpus_open_to(user: Any, slug: str) -> Corpus | None:
+    """``_open_to``, prepared."""
+    if is_organiser(user):
+        return _OPEN_TO_ORGANISERS.first(slug=slug)
+    return (
+        _OPEN_TO_PERSON.first(slug=slug, user=user.pk)
+        if user.is_authenticated
+        else _OPEN_TO_ALL.first(slug=slug)
+    )
+
+
+def _version(corpus: Corpus, number: int | None) -> CorpusVersion | None:
+    if number is None:
+        return _NEWEST_VERSION.first(corpus=corpus.pk)
+    return _NUMBERED_VERSION.first(corpus=corpus.pk, number=number)
+
+
+def version_of(slug: str, number: int | None = None) -> CorpusVersion:
+    versions = CorpusVersion.objects.select_related("corpus").filter(corpus__slug=slug)
+    if number is not None:
+        versions = versions.filter(number=number)
+    version = versions.order_by("-number").first()
+    if version is None:
+        raise _not_found(slug, number)
+    return version
+
+
+def _not_found(slug: str, number: int | None) -> NotFound:
+    known = ", ".join(Corpus.objects.values_list("slug", flat=True)[:20]) or "none yet"
+    wanted = slug if number is None else f"{slug} version {number}"
+    return NotFound(f"there is no corpus {wanted}. Corpora: {known}")
+
+
+def newest_visible_versions(user: Any) -> list[CorpusVersion]:
+    """The newest version of each visible corpus, by the corpus's name."""
+    newest = [
+        corpus.versions.all()[0].pk
+        for corpus in visible_corpora(user).prefetch_related(
+            Prefetch(
+                "versions",
+                CorpusVersion.objects.order_by("-number").only("pk", "corpus_id", "number"),
+            )
+        )
+    ]
+    return list(
+        CorpusVersion.objects.filter(pk__in=newest)
+        .select_related("corpus")
+        .order_by("corpus__name", "corpus__slug")
+    )
+
+
+def corpora_with_counts(user: Any) -> list[CorpusVersion]:
+    """The newest version of each visible corpus, with what it holds."""
+    versions = newest_visible_versions(user)
+    for version in versions:
+        version.counts = counts_of(version)
+    return versions
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    dialogues: int
+    turns: int
+    systems: int
+    responses: int
+    raters: int
+    ratings: int
+
+
+def counts_of(version: CorpusVersion) -> Counts:
+    """Counted once after a change: a million ratings take PostgreSQL a tenth of a second, and every
+    home page shows their number."""
+    if version.counted is None:
+        version.counted = asdict(_counts_of(version))
+        store_counts(version, version.counted)
+    return Counts(**version.counted)
+
+
+def language_of(version: CorpusVersion) -> str:
+    """The code of the corpus's language: as it was given, else guessed from its texts when somebody
+    first asks; "" where it is not known."""
+    if version.language is None:
+        version.language = guess_language(_texts_of(version))
+        keep_guessed_language(version, version.language)
+    return version.language
+
+
+def language_text(version: CorpusVersion) -> str:
+    """For people: ``Chinese``, ``Korean (guessed from the texts)``, ``not known``."""
+    code = language_of(version)
+    name = language_name(code)
+    return f"{name} (guessed from the texts)" if code and version.language_is_guess else name
+
+
+def _texts_of(version: CorpusVersion) -> Iterator[str]:
+    """References and contexts from the corpus's start: what people said, before what systems
+    did."""
+    turns = Turn.objects.filter(dialogue__version=version).order_by("dialogue__position", "number")
+    for references, context in turns.values_list("references", "context").iterator(chunk_size=100):
+        yield from references
+        yield from (text for _, text in context)
+
+
+def _counts_of(version: CorpusVersion) -> Counts:
+    return Counts(
+        dialogues=version.dialogues.count(),
+        turns=Turn.objects.filter(dialogue__version=version).count(),
+        systems=shown_systems(version).count(),
+        responses=Response.objects.filter(system__version=version, system__withheld=False).count(),
+        raters=shown_raters(version).exclude(kind=Rater.Kind.AGGREGATE).count(),
+        ratings=shown_ratings(version).count(),
+    )
+
+
+# --- what stands on the corpus's pages ------------------------------------------------------------
+
+
+def shown_systems(version: CorpusVersion) -> QuerySet[System]:
+    """All but those that were handed in to a round whose systems are not published, which stand on
+    no page, table or count of the corpus, for nobody. Organisers see them through their round."""
+    return version.systems.filter(withheld=False)
+
+
+def shown_ratings(version: CorpusVersion) -> QuerySet[Rating]:
+    """Ratings of systems that are shown: people may have judged withheld ones, too."""
+    return of_shown_systems(version, Rating.objects.filter(rater__version=version))
+
+
+def of_shown_systems(version: CorpusVersion, ratings: QuerySet[Rating]) -> QuerySet[Rating]:
+    if not _withholds(version):
+        return ratings
+    return ratings.filter(Q(response__system__withheld=False) | Q(system__withheld=False))
+
+
+def shown_raters(version: CorpusVersion) -> QuerySet[Rater]:
+    """All but those who judged withheld systems alone."""
+    if not _withholds(version):
+        return version.raters.all()
+    own = Rating.objects.filter(rater=OuterRef("pk"))
+    shown = own.filter(Q(response__system__withheld=False) | Q(system__withheld=False))
+    return version.raters.filter(Exists(shown) | ~Exists(own))
+
+
+def _withholds(version: CorpusVersion) -> bool:
+    return version.systems.filter(withheld=True).exists()
+
+
+def dialogues_with_counts(version: CorpusVersion) -> QuerySet[Dialogue]:
+    """Each with ``turn_count`` and ``opening``, the context of its first turn (None where it has no
+    turn)."""
+    first_context = (
+        Turn.objects.filter(dialogue=OuterRef("pk")).order_by("number").values("context")[:1]
+    )
+    counted = version.dialogues.annotate(turn_count=Count("turns"), opening=Subquery(first_context))
+    return counted.order_by("position")
+
+
+def resolve_aspect(version: CorpusVersion, aspect: str | None) -> str:
+    """The aspect as the corpus spells it; the main one where none is asked for. Case does not
+    matter."""
+    if not aspect:
+        return version.main_aspect
+    for known in version.aspects:
+        if known == aspect:
+            return known
+    for known in version.aspects:
+        if known.casefold() == aspect.casefold():
+            return known
+    raise NotFound(
+        f"{version.corpus.slug} has no aspect {aspect!r}. Aspects: {', '.join(version.aspects)}"
+    )
+
+
+_ALL_SYSTEMS = CompiledQuery(
+    lambda: System.objects.filter(version=Given("version")).order_by("position")
+)
+_SHOWN_SYSTEMS = CompiledQuery(
+    lambda: System.objects.filter(version=Given("version"), withheld=False).order_by("position")
+)
+
+
+def select_systems(
+    version: CorpusVersion,
+    only: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+    kinds: Collection[str] | None = None,
+    *,
+    include_withheld: bool = False,
+) -> list[System]:
+    """The version's systems in order, or those named, or all but those named, or those of some
+    kinds. Withheld ones do not exist unless they are asked for."""
+    systems = (_ALL_SYSTEMS if include_withheld else _SHOWN_SYSTEMS).rows(version=version.pk)
+    for system in systems:
+        system.version = version
+    known = {system.name for system in systems}
+    for name in [*(only or ()), *(exclude or ())]:
+        if name not in known:
+            raise NotFound(
+                f"{version.corpus.slug} has no system {name!r}. Systems: "
+                f"{', '.join(s.name for s in systems)}"
+            )
+    if only:
+        systems = [system for system in systems if system.name in only]
+    if exclude:
+        systems = [system for system in systems if system.name not in exclude]
+    if kinds:
+        systems = [system for system in systems if system.kind in kinds]
+    return systems
+
+
+# --- one dialogue ---------------------------------------------------------------------------------
+
+
+def dialogue_at(version: CorpusVersion, position: int) -> Dialogue | None:
+    return version.dialogues.filter(position=position).prefetch_related("turns").first()
+
+
+def responses_at(turn: Turn) -> QuerySet[Response]:
+    """The responses at one turn in the order of systems."""
+    return (
+        Response.objects.filter(turn=turn, system__withheld=False)
+        .select_related("system")
+        .order_by("system__position")
+    )
+
+
+class RatingInput(NamedTuple):
+    score: float
+    pseudonym: str
+    rater_kind: str
+
+
+def ratings_of(responses: Iterable[Response], aspect: str) -> dict[int, list[RatingInput]]:
+    """What people gave each of these responses (by pk), in the order of raters. Without models:
+    twenty-five responses have five hundred ratings."""
+    rows = Rating.objects.of_corpora().filter(aspect=aspect, response__in=responses)
+    rows = rows.order_by("rater__position")
+    found: dict[int, list[RatingInput]] = {}
+    for response, score, position, kind in rows.values_list(
+        "response_id", "score", "rater__position", "rater__kind"
+    ):
+        found.setdefault(response, []).append(RatingInput(score, pseudonym_of(position), kind))
+    return found
+
+
+def dialogue_ratings_in(dialogue: Dialogue) -> QuerySet[Rating]:
+    return (
+        Rating.objects.of_corpora()
+        .filter(dialogue=dialogue, response__isnull=True, system__withheld=False)
+        .select_related("rater", "system")
+        .order_by("system__position", "rater__position")
+    )
+
+
+def responses_in(dialogue: Dialogue) -> dict[int, list[tuple[str, str]]]:
+    """For each turn (pk) of the dialogue: (system, what it answered), in the order of systems."""
+    rows = (
+        Response.objects.filter(turn__dialogue=dialogue, system__withheld=False)
+        .order_by("turn__number", "system__position")
+        .values_list("turn_id", "system__name", "text")
+    )
+    found: dict[int, list[tuple[str, str]]] = {}
+    for turn, system, text in rows:
+        found.setdefault(turn, []).append((system, text))
+    return found

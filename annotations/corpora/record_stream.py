@@ -1,0 +1,145 @@
+"""A stored corpus version as the stream of records that it was imported from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from heapq import merge
+from itertools import groupby
+from operator import attrgetter, itemgetter
+
+from annotations.corpora.queries import shown_raters, shown_systems
+from annotations.formats.records import (
+    CorpusRecord,
+    DialogueRecord,
+    RaterRecord,
+    RatingRecord,
+    Record,
+    ResponseRecord,
+    SystemRecord,
+    TurnRecord,
+    Utterance,
+)
+from annotations.models import CorpusVersion, Dialogue, Rating, Response, Turn, pseudonym_of
+
+DIALOGUES_A_READ = 50
+
+
+def records_of(
+    version: CorpusVersion, include_withheld: bool = False, raters_named: bool = True
+) -> Iterator[Record]:
+    """The records in the order of ``formats.records``, read some dialogues at a time. Withheld
+    systems, and what was said of them, are left out unless asked for. Without ``raters_named``
+    raters stand under the pseudonyms of the pages, and their comments, in which they may name
+    themselves, are left out.
+
+    Rows come in the order in which they were stored, which is the file's: so an export that names
+    raters has the digest of the version.
+    """
+    systems, raters = (
+        (version.systems.all(), version.raters.all())
+        if include_withheld
+        else (shown_systems(version), shown_raters(version))
+    )
+    # Who is shown is decided once: a system that comes while the records are read, withheld or not,
+    # was not announced.
+    announced = list(systems.order_by("position"))
+    shown = frozenset(system.name for system in announced)
+    left_out = (
+        frozenset()
+        if include_withheld
+        else frozenset(version.systems.filter(withheld=True).values_list("pk", flat=True))
+    )
+    yield CorpusRecord(
+        name=version.corpus.name,
+        simulated=version.simulated,
+        description=version.description,
+        aspects=tuple(version.aspects),
+        main_aspect=version.main_aspect,
+        scales=tuple((aspect, *version.scales[aspect]) for aspect in version.aspects),
+        language="" if version.language_is_guess else version.language or "",
+    )
+    for system in announced:
+        yield SystemRecord(system.name, system.kind, system.description)
+    for rater in raters.order_by("position"):
+        yield RaterRecord(rater.name if raters_named else rater.pseudonym, rater.kind)
+    dialogues = list(version.dialogues.order_by("position").values_list("pk", flat=True))
+    for start in range(0, len(dialogues), DIALOGUES_A_READ):
+        some = dialogues[start : start + DIALOGUES_A_READ]
+        yield from _records_of_dialogues(some, shown, left_out, raters_named)
+
+
+def _records_of_dialogues(
+    pks: Sequence[int], shown: Set[str], left_out: Set[int], raters_named: bool
+) -> Iterator[Record]:
+    """``left_out`` saves reading what will not be ``shown``. To ask for those that are would not
+    do: SQLite then reads all responses of each system for every part."""
+    turns = _by_dialogue(
+        Turn.objects.filter(dialogue__in=pks).order_by("dialogue__position", "pk"),
+        attrgetter("dialogue_id"),
+    )
+    responses = _by_dialogue(
+        Response.objects.filter(turn__dialogue__in=pks)
+        .exclude(system__in=left_out)
+        .order_by("turn__dialogue__position", "pk")
+        .values_list("turn__dialogue_id", "turn__number", "system__name", "text"),
+        itemgetter(0),
+    )
+    ratings = _by_dialogue(_ratings_in(pks, left_out), itemgetter(0))
+    for dialogue in Dialogue.objects.filter(pk__in=pks).order_by("position"):
+        name = dialogue.external_id
+        yield DialogueRecord(
+            name,
+            tuple(dialogue.persona),
+            tuple(dialogue.partner_persona),
+            tuple(turn_record(turn) for turn in turns.get(dialogue.pk, ())),
+        )
+        for _, turn, system, text in responses.get(dialogue.pk, ()):
+            if system in shown:
+                yield ResponseRecord(name, turn, system, text)
+        for _, _, turn, system, rater, position, aspect, score, comment in ratings.get(
+            dialogue.pk, ()
+        ):
+            if system in shown and raters_named:
+                yield RatingRecord(name, turn, system, rater, aspect, score, comment)
+            elif system in shown:
+                yield RatingRecord(name, turn, system, pseudonym_of(position), aspect, score)
+
+
+def _by_dialogue(rows, dialogue_of) -> dict[int, list]:
+    return {dialogue: list(group) for dialogue, group in groupby(rows, dialogue_of)}
+
+
+def turn_record(turn: Turn) -> TurnRecord:
+    """A stored turn as it was imported."""
+    context = tuple(Utterance(speaker, text) for speaker, text in turn.context)
+    return TurnRecord(turn.number, context, tuple(turn.references))
+
+
+def _ratings_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]:
+    """(dialogue pk, place, pk, turn number or None, system, rater, rater's position, aspect, score,
+    comment) as they were stored."""
+    columns = ("rater__name", "rater__position", "aspect", "score", "comment")
+    of_responses = (
+        Rating.objects.of_corpora()
+        .filter(response__turn__dialogue__in=dialogues)
+        .exclude(response__system__in=left_out)
+        .order_by("response__turn__dialogue__position", "pk")
+        .values_list(
+            "response__turn__dialogue__position",
+            "pk",
+            "response__turn__dialogue_id",
+            "response__turn__number",
+            "response__system__name",
+            *columns,
+        )
+    )
+    of_dialogues = (
+        Rating.objects.of_corpora()
+        .filter(dialogue__in=dialogues)
+        .exclude(system__in=left_out)
+        .order_by("dialogue__position", "pk")
+        .values_list("dialogue__position", "pk", "dialogue_id", "system__name", *columns)
+    )
+    without_turn = ((*row[:3], None, *row[3:]) for row in of_dialogues)
+    for _, pk, dialogue, *rest in merge(of_responses, without_turn, key=itemgetter(0, 1)):
+        yield dialogue, pk, *rest

@@ -1,0 +1,374 @@
+"""Storing and removing many rows in short transactions.
+
+SQLite has one writer. An import of 100,000 responses in one transaction kept raters waiting for
+12 s, and so did its deletion. A version is therefore filled, and emptied, while it belongs to no
+corpus: no page, command or address leads to it (``CorpusVersion.objects`` leaves it out). One
+short transaction makes it a version of its corpus, or takes it out of it. A process owns such a
+version by its lease; what a killed one left behind is removed by whoever comes next, an import
+or the hourly sweep.
+
+A campaign's ratings are published, and unpublished, the same way: their raters belong to a staged
+version meanwhile (``annotations.campaigns.actions.publishing``). A campaign has a lease of its own
+while its rows are made or removed (``opening``, ``setup.delete``).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import islice
+from secrets import token_hex
+from typing import Any, TypeVar
+
+from django.db import connection, transaction
+from django.db.models import Model, QuerySet
+from django.utils import timezone
+
+from annotations.formats.records import (
+    DialogueRecord,
+    RaterRecord,
+    RatingRecord,
+    Record,
+    ResponseRecord,
+    SystemRecord,
+)
+from annotations.models import (
+    Corpus,
+    CorpusVersion,
+    Dialogue,
+    Rater,
+    Rating,
+    Response,
+    System,
+    Turn,
+)
+
+AnyRecord = TypeVar("AnyRecord", bound=Record)
+AnyModel = TypeVar("AnyModel", bound=Model)
+LEASE = timedelta(minutes=10)
+HELD_SECONDS = 0.04
+"""What one transaction should take. A waiting writer asks SQLite again after 1, 2, 5, 10, 15, 20
+and three times 25 ms, then every 50 and 100 ms: one who waits no longer than this still asks
+often enough to meet the pause."""
+PAUSE_SECONDS = 0.03
+"""At least so long the writer is free between two transactions, and as long as the last one took:
+on a busy machine that is more than it should take, and who waits asks every 100 ms by then. What is
+done meanwhile (reading the file) counts."""
+FEWEST_ROWS, MOST_ROWS = 200, 5_000
+
+
+class LeaseLost(Exception):
+    """Another process took this row for left behind, since this one was silent for too long."""
+
+
+class ShortTransactions:
+    """Transactions of about ``HELD_SECONDS``, with pauses in which others may write. ``rows``
+    says how many rows the next one should write; it follows what the last ones took."""
+
+    def __init__(self) -> None:
+        self.rows = 500
+        self._free_since, self._held = 0.0, 0.0
+
+    @contextmanager
+    def next(self, rows: int | None = None) -> Iterator[None]:
+        """``rows``: how many are written in it, where that is known before."""
+        self._let_others_write()
+        with transaction.atomic():
+            begun, worked = time.perf_counter(), time.thread_time()
+            yield
+        self._free_since = time.perf_counter()
+        # Of a busy machine's time only a part is ours: fewer rows would make more transactions of
+        # it, not shorter ones, and the import would take for ever.
+        self._held = self._free_since - begun
+        cost = max(time.thread_time() - worked, self._held / 4)
+        wanted = (rows or self.rows) * HELD_SECONDS / cost
+        most = min(MOST_ROWS, 2 * self.rows)
+        self.rows = int(max(FEWEST_ROWS, self.rows / 2, min(wanted, most)))
+
+    def _let_others_write(self) -> None:
+        """PostgreSQL has many writers. In a caller's transaction the writer is not let go in any
+        case."""
+        pause = self._free_since + max(PAUSE_SECONDS, self._held) - time.perf_counter()
+        if connection.vendor == "sqlite" and not connection.in_atomic_block and pause > 0:
+            time.sleep(pause)
+
+
+# --- leases ------------------------------------------------------------------------------------
+
+
+def new_lease() -> dict[str, Any]:
+    """The columns of a row that this process owns from now on."""
+    return {"lease_token": token_hex(16), "lease_expires_at": timezone.now() + LEASE}
+
+
+def release(row: Any, **values: Any) -> None:
+    """Nobody owns the row from now on; ``values`` are stored with that. Raises ``LeaseLost``."""
+    if not _owned(row).update(lease_token="", lease_expires_at=None, **values):
+        raise LeaseLost
+
+
+def renew(row: Any) -> None:
+    """In the transaction of each write: whoever lost the lease can write no more. Raises
+    ``LeaseLost``."""
+    if not _owned(row).update(lease_expires_at=timezone.now() + LEASE):
+        raise LeaseLost
+
+
+def left_behind(model: type[AnyModel]) -> Iterator[AnyModel]:
+    """Rows whose owner was killed; this process owns each from now on."""
+    expired = {"lease_expires_at__lt": timezone.now()}
+    for row in model._base_manager.filter(**expired):
+        lease = new_lease()
+        if _owned(row).filter(**expired).update(**lease):
+            row.lease_token = lease["lease_token"]  # type: ignore[attr-defined]
+            yield row
+
+
+def _owned(row: Any) -> QuerySet[Any]:
+    leased = type(row)._base_manager.exclude(lease_token="")
+    return leased.filter(pk=row.pk, lease_token=row.lease_token)
+
+
+# --- storing --------------------------------------------------------------------------------------
+
+
+def stage(records: Iterable[Record], **values: Any) -> CorpusVersion:
+    """Store the records as a version of no corpus yet, which this process owns: ``attach`` or
+    ``remove`` it.
+
+    ``values`` are the version's own. Raises what reading the records raises, and ``LeaseLost``;
+    nothing is left then that anybody could see.
+    """
+    version = empty_version(**values)
+    try:
+        _RecordStore(version).store(records)
+    except BaseException:
+        remove(version)
+        raise
+    return version
+
+
+def empty_version(**values: Any) -> CorpusVersion:
+    """A version of no corpus, which this process owns."""
+    return CorpusVersion.staged.create(number=1, **new_lease(), **values)
+
+
+def attach(version: CorpusVersion, corpus: Corpus, number: int) -> CorpusVersion:
+    """Make it a version of the corpus, in the caller's transaction. Raises ``LeaseLost``."""
+    release(version, corpus=corpus, number=number)
+    return CorpusVersion.objects.select_related("corpus").get(pk=version.pk)
+
+
+def insert(
+    owner: Any,
+    model: type[Model],
+    fields: Sequence[str],
+    rows: Iterable[tuple[object, ...]],
+) -> int:
+    """Store rows of plain values, some in each transaction; returns how many. Raises ``LeaseLost``.
+
+    With a model object for each of a million rows it takes five times as long.
+
+    Args:
+        owner: The row whose lease covers them.
+        rows: Is read between the transactions. It may ask the database, and must leave no
+            statement open: on SQLite nobody writes while reading what was there before others did.
+    """
+    quote = connection.ops.quote_name
+    table = quote(model._meta.db_table)
+    columns = ", ".join(quote(model._meta.get_field(field).column) for field in fields)
+    placeholders = ", ".join(["%s"] * len(fields))
+    statement = f"INSERT INTO {table} ({columns}) VALUES ({placeholders})"  # noqa: S608  our names
+    transactions, stream, count = ShortTransactions(), iter(rows), 0
+    while batch := list(islice(stream, transactions.rows)):
+        with transactions.next(len(batch)), connection.cursor() as cursor:
+            renew(owner)
+            if connection.vendor == "postgresql":
+                with cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
+                    for row in batch:
+                        copy.write_row(row)
+            else:
+                cursor.executemany(statement, batch)
+        count += len(batch)
+    return count
+
+
+@dataclass
+class _RecordStore:
+    """Writes a record stream some rows at a time; memory holds these, and the keys of one
+    dialogue's rows."""
+
+    version: CorpusVersion
+    transactions: ShortTransactions = field(default_factory=ShortTransactions)
+    waiting: list[Record] = field(default_factory=list)
+    dialogues_stored: int = 0
+    systems: dict[str, int] = field(default_factory=dict)
+    raters: dict[str, int] = field(default_factory=dict)
+    dialogues: dict[str, int] = field(default_factory=dict)
+    turns: dict[tuple[str, int], int] = field(default_factory=dict)
+    responses: dict[tuple[str, int, str], int] = field(default_factory=dict)
+
+    def store(self, records: Iterable[Record]) -> None:
+        rows = 0
+        for record in records:
+            self.waiting.append(record)
+            rows += 1 + len(record.turns) if isinstance(record, DialogueRecord) else 1
+            if rows >= self.transactions.rows:
+                self._write(rows)
+                rows = 0
+        self._write(rows)
+
+    def _write(self, rows: int) -> None:
+        with self.transactions.next(rows):
+            renew(self.version)
+            self._write_systems_and_raters()
+            self._write_dialogues()
+            self._write_responses()
+            self._write_ratings()
+        self._forget_finished_dialogues()
+        self.waiting = []
+
+    def _of(self, kind: type[AnyRecord]) -> list[AnyRecord]:
+        return [record for record in self.waiting if isinstance(record, kind)]
+
+    def _write_systems_and_raters(self) -> None:
+        systems = System.objects.bulk_create(
+            System(
+                version=self.version,
+                position=position,
+                name=record.name,
+                kind=record.kind,
+                description=record.description,
+            )
+            for position, record in enumerate(self._of(SystemRecord), len(self.systems))
+        )
+        raters = Rater.objects.bulk_create(
+            Rater(version=self.version, position=position, name=record.name, kind=record.kind)
+            for position, record in enumerate(self._of(RaterRecord), len(self.raters))
+        )
+        self.systems |= {system.name: system.pk for system in systems}
+        self.raters |= {rater.name: rater.pk for rater in raters}
+
+    def _write_dialogues(self) -> None:
+        records = self._of(DialogueRecord)
+        dialogues = Dialogue.objects.bulk_create(
+            Dialogue(
+                version=self.version,
+                position=position,
+                external_id=record.id,
+                persona=list(record.persona),
+                partner_persona=list(record.partner_persona),
+            )
+            for position, record in enumerate(records, self.dialogues_stored)
+        )
+        self.dialogues_stored += len(dialogues)
+        self.dialogues |= {dialogue.external_id: dialogue.pk for dialogue in dialogues}
+        of_dialogues = [(record.id, turn) for record in records for turn in record.turns]
+        turns = Turn.objects.bulk_create(
+            Turn(
+                dialogue_id=self.dialogues[dialogue],
+                number=turn.number,
+                context=[[utterance.speaker, utterance.text] for utterance in turn.context],
+                references=list(turn.references),
+            )
+            for dialogue, turn in of_dialogues
+        )
+        for (dialogue, _), turn in zip(of_dialogues, turns, strict=True):
+            self.turns[dialogue, turn.number] = turn.pk
+
+    def _write_responses(self) -> None:
+        records = self._of(ResponseRecord)
+        responses = Response.objects.bulk_create(
+            Response(
+                system_id=self.systems[record.system],
+                turn_id=self.turns[record.dialogue_id, record.turn],
+                text=record.text,
+            )
+            for record in records
+        )
+        for record, response in zip(records, responses, strict=True):
+            self.responses[record.dialogue_id, record.turn, record.system] = response.pk
+
+    def _write_ratings(self) -> None:
+        Rating.objects.bulk_create(map(self._rating, self._of(RatingRecord)), batch_size=5000)
+
+    def _rating(self, record: RatingRecord) -> Rating:
+        if record.turn is None:
+            item = {
+                "system_id": self.systems[record.system],
+                "dialogue_id": self.dialogues[record.dialogue_id],
+            }
+        else:
+            item = {"response_id": self.responses[record.dialogue_id, record.turn, record.system]}
+        return Rating(
+            rater_id=self.raters[record.rater],
+            aspect=record.aspect,
+            score=record.score,
+            comment=record.comment,
+            **item,
+        )
+
+    def _forget_finished_dialogues(self) -> None:
+        """All but the last one: a dialogue's responses and ratings follow it."""
+        last = next(reversed(self.dialogues), None)
+        self.dialogues = {name: pk for name, pk in self.dialogues.items() if name == last}
+        self.turns = {key: pk for key, pk in self.turns.items() if key[0] == last}
+        self.responses = {key: pk for key, pk in self.responses.items() if key[0] == last}
+
+
+# --- removing -------------------------------------------------------------------------------------
+
+
+def detach(versions: QuerySet[CorpusVersion]) -> list[CorpusVersion]:
+    """Take versions out of their corpus, in the caller's transaction; they are then to be
+    removed."""
+    keys = list(versions.values_list("pk", flat=True))
+    versions.update(corpus=None, **new_lease())
+    return list(CorpusVersion.staged.filter(pk__in=keys))
+
+
+def remove(version: CorpusVersion) -> None:
+    """Take away all rows of a version that this process owns. One that it has attached, or lost,
+    stays."""
+    try:
+        renew(version)
+        for rows in (
+            Rating.objects.filter(rater__version=version),
+            Response.objects.filter(turn__dialogue__version=version),
+            Turn.objects.filter(dialogue__version=version),
+            Dialogue.objects.filter(version=version),
+            Rater.objects.filter(version=version),
+            System.objects.filter(version=version),
+        ):
+            delete_in_steps(rows, lambda: renew(version))
+        with transaction.atomic():
+            renew(version)
+            version.delete()
+    except LeaseLost:
+        return
+
+
+def remove_left_behind() -> int:
+    """Remove versions whose import, or whose deletion, was killed. How many."""
+    removed = 0
+    for version in left_behind(CorpusVersion):
+        remove(version)
+        removed += 1
+    return removed
+
+
+def delete_in_steps(
+    rows: QuerySet[Any],
+    before_each: Callable[[], object] = lambda: None,
+    delete: Callable[[QuerySet[Any]], object] = lambda some: some.delete(),
+) -> None:
+    """Delete these rows, and what hangs on them, in short transactions. ``before_each`` is done
+    first in each; ``delete`` deletes the rows that one transaction takes."""
+    transactions = ShortTransactions()
+    while keys := list(rows.order_by("pk").values_list("pk", flat=True)[: transactions.rows]):
+        with transactions.next(len(keys)):
+            before_each()
+            delete(rows.model._base_manager.filter(pk__in=keys))

@@ -1,0 +1,112 @@
+"""The tables of the corpus pages, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db.models import Count
+from django.urls import reverse
+
+from annotations.corpora.queries import shown_systems
+from annotations.models import CorpusVersion, Dialogue
+from common.tables import Cell, Column, Row, Table
+
+_COUNT = {"kind": "number", "decimals": 0}
+
+
+def corpora_table(versions: Iterable[CorpusVersion]) -> Table:
+    """``versions`` carry ``counts`` (``queries.corpora_with_counts``)."""
+    columns = (
+        Column("corpus", "Corpus", "link"),
+        Column("dialogues", "Dialogues", **_COUNT),
+        Column("turns", "Turns", **_COUNT, help="Places where speaker B must answer."),
+        Column("systems", "Systems", **_COUNT),
+        Column("responses", "Responses", **_COUNT),
+        Column("raters", "Raters", **_COUNT),
+        Column("ratings", "Ratings", **_COUNT),
+        Column("version", "Version", help="Number and start of the content's digest."),
+    )
+    rows = tuple(
+        Row(
+            version.corpus.slug,
+            {
+                "corpus": Cell(
+                    version.corpus.name, href=reverse("corpus", args=[version.corpus.slug])
+                ),
+                **{
+                    name: Cell(getattr(version.counts, name))
+                    for name in ("dialogues", "turns", "systems", "responses", "raters", "ratings")
+                },
+                "version": Cell(version.label),
+            },
+            badges=badges_of(version),
+        )
+        for version in versions
+    )
+    return Table("corpora", "What each corpus holds", columns, rows)
+
+
+def badges_of(version: CorpusVersion) -> tuple[str, ...]:
+    return (("simulated",) if version.simulated else ()) + (
+        () if version.corpus.is_public else ("private",)
+    )
+
+
+def systems_table(version: CorpusVersion) -> Table:
+    columns = (
+        Column("system", "System"),
+        Column(
+            "kind",
+            "Kind",
+            help="Who answered: an agent, a human, the gold answer itself, a baseline.",
+        ),
+        Column("responses", "Responses", **_COUNT),
+        Column("description", "What it is"),
+    )
+    rows = tuple(
+        Row(
+            f"system-{system.position}",
+            {
+                "system": Cell(system.name),
+                "kind": Cell(system.kind),
+                "responses": Cell(system.response_count),
+                "description": Cell(system.description)
+                if system.description
+                else Cell(reason="the file says nothing"),
+            },
+            swatch=system.position,
+        )
+        for system in shown_systems(version)
+        .annotate(response_count=Count("responses"))
+        .order_by("position")
+    )
+    return Table("systems", f"Systems of {version.corpus.name}", columns, rows)
+
+
+def dialogues_table(version: CorpusVersion, dialogues: Iterable[Dialogue]) -> Table:
+    columns = (
+        Column("dialogue", "Dialogue", "link"),
+        Column("turns", "Turns", **_COUNT),
+        Column("opening", "Begins with"),
+    )
+    rows = tuple(
+        Row(
+            f"dialogue-{dialogue.position}",
+            {
+                "dialogue": Cell(
+                    dialogue.external_id,
+                    href=reverse("dialogue", args=[version.corpus.slug, dialogue.position]),
+                ),
+                "turns": Cell(dialogue.turn_count),
+                "opening": _opening(dialogue),
+            },
+        )
+        for dialogue in dialogues
+    )
+    return Table("dialogues", f"Dialogues of {version.corpus.name}", columns, rows)
+
+
+def _opening(dialogue: Dialogue) -> Cell:
+    if not dialogue.opening:
+        return Cell(reason="no utterance comes before the answer")
+    return Cell(dialogue.opening[0][1])

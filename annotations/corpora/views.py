@@ -1,0 +1,215 @@
+"""Pages about corpora as such, and those where organisers add one from a file and say who sees it.
+What metrics say of a corpus is shown by the leaderboard."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotations.corpora import actions, queries
+from annotations.corpora.forms import EVERYBODY, CorpusForm, SeenByForm
+from annotations.corpora.shortcuts import version_or_404
+from annotations.corpora.tables import corpora_table, dialogues_table, systems_table
+from annotations.formats.importers.base import ImportFailed
+from annotations.formats.importers.registry import importers
+from annotations.languages import language_name
+from annotations.models import Corpus, CorpusVersion
+from common.file_bodies import takes_file
+from common.web import organisers_alone, organisers_page, page
+
+DIALOGUES_A_PAGE = 50
+NextFor = Callable[[Any, list[CorpusVersion]], Iterable[object]]
+
+
+def corpora_page(request: HttpRequest, next_for: NextFor) -> HttpResponse:
+    """The corpora that one may see. ``next_for`` says what the reader does next: words, href and
+    remark of each link; it knows all apps, which this one must not."""
+    versions = queries.corpora_with_counts(request.user)
+    table = corpora_table(versions)
+    context = {
+        "what_is_next": functools.partial(next_for, request.user, versions),
+        "section": "corpora",
+        "versions": versions,
+        "hidden": queries.hidden_corpora_for(request.user).count(),
+        "table": table,
+    }
+    return page(request, "annotations/home.html", context, [table])
+
+
+@require_safe
+def corpus(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    table = systems_table(version)
+    context = {
+        "section": "corpora",
+        "tab": "overview",
+        "version": version,
+        "versions": version.corpus.versions.order_by("-number"),
+        "counts": queries.counts_of(version),
+        "corpus_language": language_name(queries.language_of(version)),
+        "scales": [(aspect, version.scales.get(aspect)) for aspect in version.aspects],
+        "first_dialogue": queries.dialogue_at(version, 0),
+        "table": table,
+        "hidden_by_a_round": queries.corpora_with_hidden_references()
+        .filter(pk=version.corpus_id)
+        .exists(),
+    }
+    return page(request, "annotations/corpus.html", context, [table])
+
+
+@require_safe
+def dialogues(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    shown = Paginator(queries.dialogues_with_counts(version), DIALOGUES_A_PAGE).get_page(
+        request.GET.get("page")
+    )
+    table = dialogues_table(version, shown)
+    context = {
+        "section": "corpora",
+        "tab": "dialogues",
+        "version": version,
+        "page_obj": shown,
+        "table": table,
+    }
+    return page(request, "annotations/dialogues.html", context, [table])
+
+
+ORGANISERS = ("home", gettext_lazy("only organisers add corpora and say who sees them"))
+organisers_only = organisers_page(*ORGANISERS)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@organisers_only
+@takes_file(organisers_alone(*ORGANISERS))
+def corpus_new(request: HttpRequest) -> HttpResponse:
+    """The file is read whole before anything is stored, in this request: its size is bounded."""
+    if request.method != "POST":
+        return _form_page(
+            request, CorpusForm(initial=_new_version_of(request.GET.get("corpus", "")))
+        )
+    form = CorpusForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _form_page(request, form)
+    try:
+        outcomes = _imported(request, form)
+    except ImportFailed as failure:
+        form.offer_the_format_that_the_file_has()
+        return _form_page(request, form, failure)
+    except actions.CorpusExists as known:
+        message = _(
+            "%(slug)s is here already. Choose another address, or say that this is a new version "
+            "of it."
+        )
+        form.add_error("slug", message % {"slug": known})
+        return _form_page(request, form)
+    for outcome in outcomes:
+        _tell(request, outcome)
+    return (
+        redirect("corpus", outcomes[0].version.corpus.slug)
+        if len(outcomes) == 1
+        else redirect("home")
+    )
+
+
+def _new_version_of(slug: str) -> dict[str, object]:
+    return (
+        {"slug": slug, "is_new_version": True}
+        if Corpus.objects.filter(slug=slug[:80]).exists()
+        else {}
+    )
+
+
+@sensitive_variables()
+def _imported(request: HttpRequest, form: CorpusForm) -> list[actions.ImportOutcome]:
+    params = form.cleaned_data
+    return actions.import_corpus(
+        importers()[params["format"]],
+        Path(params["file"].temporary_file_path()),
+        params["slug"],
+        params["name"],
+        is_public=params["seen_by"] == EVERYBODY,
+        by=request.user,
+        may_exist=params["is_new_version"],
+        language=params["language"],
+    )
+
+
+def _form_page(
+    request: HttpRequest, form: CorpusForm, failure: ImportFailed | None = None
+) -> HttpResponse:
+    """Problems are told with the sender's name of the file, not with the one that it has here."""
+    file_name = form.cleaned_data["file"].name if failure else ""
+    context = {
+        "section": "corpora",
+        "form": form,
+        "problems": [str(replace(problem, file=file_name)) for problem in failure.problems]
+        if failure
+        else [],
+        "is_cut": failure is not None and failure.stopped,
+        "largest_mb": settings.MAX_CORPUS_UPLOAD_BYTES // 1_000_000,
+    }
+    return render(
+        request, "annotations/corpus_new.html", context, status=422 if form.is_bound else 200
+    )
+
+
+def _tell(request: HttpRequest, outcome: actions.ImportOutcome) -> None:
+    names = {"slug": outcome.version.corpus.slug, "version": outcome.version.label}
+    if not outcome.created:
+        if outcome.newest != outcome.version:
+            text = _(
+                "%(slug)s: nothing is changed. %(version)s holds this content; the newest version "
+                "is still %(newest)s."
+            )
+            messages.warning(request, text % (names | {"newest": outcome.newest.label}))
+        else:
+            messages.info(
+                request, _("%(slug)s: nothing is changed. %(version)s holds this content.") % names
+            )
+        return
+    counts = outcome.survey.counts
+    numbers = {
+        name: getattr(counts, name)
+        for name in ("dialogues", "turns", "systems", "responses", "ratings")
+    }
+    messages.success(
+        request,
+        _(
+            "%(slug)s: %(version)s is stored. Dialogues: %(dialogues)s, turns: %(turns)s, "
+            "systems: %(systems)s, responses: %(responses)s, ratings: %(ratings)s."
+        )
+        % (names | numbers),
+    )
+
+
+@require_POST
+@organisers_only
+def corpus_seen_by(request: HttpRequest, slug: str) -> HttpResponse:
+    corpus = Corpus.objects.filter(slug=slug).first()
+    if corpus is None:
+        raise Http404(f"there is no corpus {slug}")
+    form = SeenByForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("There is no such choice; nothing was changed."))
+    elif not actions.show_to(
+        corpus, everybody=form.cleaned_data["seen_by"] == EVERYBODY, by=request.user
+    ):
+        messages.info(request, _("Nothing was changed."))
+    elif form.cleaned_data["seen_by"] == EVERYBODY:
+        messages.success(request, _("Everybody may see this corpus now."))
+    else:
+        messages.success(request, _("Only organisers see this corpus now."))
+    return redirect("corpus", slug)

@@ -1,0 +1,245 @@
+"""The anonymised export: a campaign's ratings as files, CSV of what counts now, CSV of every
+revision, JSON lines with all of it.
+
+One line at a time: a million ratings pass through without being held. Raters stand under
+pseudonyms; the column (key) ``account`` is there only where account names were asked for, and so
+tells which kind of file it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotations.formats.exporters.csv_tables import Cell
+from common.tables.csv_text import csv_heading, csv_line
+
+LOW_AXIS = "low_"
+"""What an axis's column begins with: 1 where marked low, 0 where asked and not, empty where not
+asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionRecord:
+    """One revision of a rating.
+
+    Attributes:
+        number: revision number, from 1.
+        score: rating value.
+        low_axes: keys of the axes marked low; None where axes were not asked.
+        flagged: whether the rater flagged the item.
+        comment: text, "" for none.
+        guidelines: number of the version that the rater had; None for none.
+        first_key_ms: milliseconds from showing the item, by the browser; None where it sent none.
+        submit_ms: likewise.
+        active_ms: likewise, without the time in which nothing was done.
+        shown_at: when the item could first be seen, by the browser; ISO 8601 in UTC.
+        created_at: when the revision was stored; ISO 8601 in UTC.
+    """
+
+    number: int
+    score: int
+    low_axes: tuple[str, ...] | None
+    flagged: bool
+    comment: str
+    guidelines: int | None
+    first_key_ms: int | None
+    submit_ms: int | None
+    active_ms: int | None
+    shown_at: str | None
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class RatedItem:
+    """One rater's rating of one item, with every revision; the last one holds.
+
+    Attributes:
+        campaign: short name of the campaign.
+        corpus: short name of the corpus.
+        corpus_version: label of the version.
+        item: public id of the item.
+        role: regular, training or attention.
+        dialogue: id of the dialogue in the corpus.
+        turn: number of the turn; None at dialogue level.
+        system: name of the system; None for a check written by the organiser.
+        rater: pseudonym.
+        account: log-in name, "" where the account was deleted; None unless asked for.
+        rater_state: active or excluded.
+        counts: whether it is one of the item's k ratings.
+        position: index of the item in the rater's order of work.
+        propensity: probability with which the item was sampled, in (0, 1]; None where unknown.
+        revisions: oldest first, at least one.
+        system_propensity: probability with which the item's system was sampled, in (0, 1]; None
+            unless ratings are allocated adaptively.
+        conversation: of a chat, (speaker, text), oldest first; else None.
+    """
+
+    campaign: str
+    corpus: str
+    corpus_version: str
+    item: str
+    role: str
+    dialogue: str
+    turn: int | None
+    system: str | None
+    rater: str
+    account: str | None
+    rater_state: str
+    counts: bool
+    position: int
+    propensity: float | None
+    revisions: tuple[RevisionRecord, ...]
+    system_propensity: float | None = None
+    """Where ratings are spread adaptively: with which probability the item's system was drawn."""
+    conversation: tuple[tuple[str, str], ...] | None = None
+    """Of a chat: (speaker, text), oldest first."""
+
+    @property
+    def current(self) -> RevisionRecord:
+        return self.revisions[-1]
+
+
+_KEY_FIELDS = (
+    "campaign",
+    "corpus",
+    "corpus_version",
+    "item",
+    "role",
+    "dialogue",
+    "turn",
+    "system",
+    "rater",
+)
+_RATER_COLUMNS = ("rater_state", "counts", "position", "propensity", "system_propensity")
+_RATING_FIELDS = (
+    "flagged",
+    "comment",
+    "guidelines",
+    "first_key_ms",
+    "submit_ms",
+    "active_ms",
+    "shown_at",
+    "created_at",
+)
+
+
+def csv_of_ratings(
+    ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False
+) -> Iterator[str]:
+    """CSV of the current ratings, one row per rating.
+
+    Args:
+        ratings: in the order of the rows.
+        axes: keys of the axes, each of which gets a column ``low_KEY``: 1 where marked low, 0 where
+            asked and not marked, empty where not asked.
+        accounts: include the column ``account``.
+
+    Returns:
+        Iterator over lines that end in CR LF, first the heading line behind a byte order mark. The
+        column ``revision`` is the number of the current revision.
+    """
+    head = [*_position_columns(accounts), *_RATER_COLUMNS]
+    yield csv_heading([*head, "revision", "score", *_axis_columns(axes), *_RATING_FIELDS])
+    for rating in ratings:
+        cells = [*_place(rating, accounts), *_standing(rating)]
+        yield csv_line([*cells, *_said(rating.current, axes)])
+
+
+def csv_of_revisions(
+    ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False
+) -> Iterator[str]:
+    """CSV of ratings with their history, one row per revision.
+
+    Args:
+        ratings: in the order of the rows.
+        axes: keys of the axes, as in ``csv_of_ratings``.
+        accounts: include the column ``account``.
+
+    Returns:
+        Iterator over lines that end in CR LF, first the heading line behind a byte order mark. The
+        column ``current`` is 1 for the revision that holds, else 0.
+    """
+    head = [*_position_columns(accounts), *_RATER_COLUMNS]
+    yield csv_heading(
+        [*head, "current", "revision", "score", *_axis_columns(axes), *_RATING_FIELDS]
+    )
+    for rating in ratings:
+        cells = [*_place(rating, accounts), *_standing(rating)]
+        for revision in rating.revisions:
+            yield csv_line([*cells, int(revision is rating.current), *_said(revision, axes)])
+
+
+def json_lines(ratings: Iterable[RatedItem], accounts: bool = False) -> Iterator[str]:
+    """JSON lines of ratings with their revisions, one object per rating.
+
+    Args:
+        ratings: in the order of the lines.
+        accounts: include the key ``account``.
+
+    Returns:
+        Iterator over lines that end in LF. Undefined values are null; the object of a chat also
+        holds its ``conversation``.
+    """
+    for rating in ratings:
+        yield json.dumps(_document(rating, accounts), ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _document(rating: RatedItem, accounts: bool) -> dict[str, Any]:
+    document: dict[str, Any] = dict(
+        zip(_position_columns(accounts), _place(rating, accounts), strict=True)
+    )
+    document |= {name: getattr(rating, name) for name in _RATER_COLUMNS}
+    document["score"] = rating.current.score
+    document["low_axes"] = _listed(rating.current.low_axes)
+    document["revisions"] = [
+        {
+            "revision": one.number,
+            "score": one.score,
+            "low_axes": _listed(one.low_axes),
+            **{name: getattr(one, name) for name in _RATING_FIELDS},
+        }
+        for one in rating.revisions
+    ]
+    if rating.conversation is not None:
+        document["conversation"] = [
+            {"speaker": speaker, "text": text} for speaker, text in rating.conversation
+        ]
+    return document
+
+
+def _listed(axes: tuple[str, ...] | None) -> list[str] | None:
+    return None if axes is None else list(axes)
+
+
+def _position_columns(accounts: bool) -> list[str]:
+    return [*_KEY_FIELDS, "account"] if accounts else list(_KEY_FIELDS)
+
+
+def _place(rating: RatedItem, accounts: bool) -> list[Cell]:
+    place = [getattr(rating, name) for name in _KEY_FIELDS]
+    return [*place, rating.account] if accounts else place
+
+
+def _standing(rating: RatedItem) -> list[Cell]:
+    return [
+        rating.rater_state,
+        int(rating.counts),
+        rating.position,
+        rating.propensity,
+        rating.system_propensity,
+    ]
+
+
+def _axis_columns(axes: Sequence[str]) -> list[str]:
+    return [f"{LOW_AXIS}{axis}" for axis in axes]
+
+
+def _said(revision: RevisionRecord, axes: Sequence[str]) -> list[Cell]:
+    low = revision.low_axes
+    marks: list[Cell] = [None if low is None else int(axis in low) for axis in axes]
+    values = [getattr(revision, name) for name in _RATING_FIELDS]
+    values[0] = int(revision.flagged)
+    return [revision.number, revision.score, *marks, *values]

@@ -1,0 +1,17 @@
+"""All exporters by name. Adding a format is one file and one line here."""
+
+from __future__ import annotations
+
+from annotations.formats.exporters import csv_tables, jsonl, mt_metrics_eval
+from annotations.formats.exporters.base import Exporter
+
+
+def exporters() -> dict[str, Exporter]:
+    """All exporters.
+
+    Returns:
+        Exporters by format name, in the order in which help texts list them.
+    """
+    return {
+        module.EXPORTER.name: module.EXPORTER for module in (jsonl, csv_tables, mt_metrics_eval)
+    }

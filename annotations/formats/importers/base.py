@@ -1,0 +1,199 @@
+"""What an importer is, and the survey that reads a whole file before anything of it is stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from annotations.formats.importers.canonical import Digest
+from annotations.formats.importers.checks import Checker, Counts
+from annotations.formats.importers.problems import (
+    MAX_PROBLEMS,
+    ImportFailed,
+    Problem,
+    Problems,
+    Where,
+)
+from annotations.formats.records import CorpusRecord, Record
+
+Placed = tuple[Record, Where, str]
+"""A record and where it stands: the element or line, and the field below it, for problems found
+later."""
+
+
+def one_corpus(_path: Path, _problems: Problems) -> tuple[str, ...]:
+    """Names of the corpora in a file that always holds a single one.
+
+    Args:
+        _path: not read.
+        _problems: not used.
+
+    Returns:
+        ``("",)``: one corpus, without a name.
+    """
+    return ("",)
+
+
+@dataclass(frozen=True)
+class Importer:
+    """Reader of one file format.
+
+    Attributes:
+        name: of the format, as commands and forms take it.
+        summary: one line for help texts.
+        stream: yields records in the order of ``formats.records``, each with its position,
+            notes in ``Problems`` what it cannot read, and goes on.
+        sign: pattern found in the beginning of a file of this format and of no other
+            (``likely_format``).
+        parts_of: names the corpora that the file holds.
+    """
+
+    name: str
+    summary: str
+    stream: Callable[[Path, str, Problems], Iterator[Placed]]
+    sign: re.Pattern[str]
+    parts_of: Callable[[Path, Problems], tuple[str, ...]] = one_corpus
+
+    def in_language(self, language: str) -> Importer:
+        """Copy of this importer whose corpora are in ``language``, whatever the file says.
+
+        Args:
+            language: BCP 47 code, checked when the records are read; "" for unknown.
+
+        Returns:
+            A new importer; this one is unchanged.
+        """
+
+        def stream(path: Path, part: str, problems: Problems) -> Iterator[Placed]:
+            for record, where, field in self.stream(path, part, problems):
+                yield (
+                    (
+                        replace(record, language=language)
+                        if isinstance(record, CorpusRecord)
+                        else record
+                    ),
+                    where,
+                    field,
+                )
+
+        return replace(self, stream=stream)
+
+    def parts(self, path: Path) -> tuple[str, ...]:
+        """Names of the corpora in the file.
+
+        Args:
+            path: file in this importer's format.
+
+        Returns:
+            One name per corpus, to be passed to ``read``; ``("",)`` where the file holds one
+            corpus.
+
+        Raises:
+            ImportFailed: the file is unreadable. For formats with one corpus per file it is not
+                opened here, and this comes from ``read``.
+        """
+        return self.parts_of(path, Problems(path.name))
+
+    def read(self, path: Path, part: str = "") -> Iterator[Record]:
+        """Read and check the records of one corpus.
+
+        After a problem it goes on, to collect up to 100, and raises at the end. So nothing that
+        came out of it may be stored before it is exhausted.
+
+        Args:
+            path: file in this importer's format.
+            part: name of the corpus, one of ``parts``; "" where the file holds one corpus.
+
+        Returns:
+            Iterator over records, in the order of ``formats.records``. The file is read as it
+            advances.
+
+        Raises:
+            ImportFailed: while iterating: the file has problems, or holds no corpus ``part``.
+        """
+        return self.read_with(path, part, Problems(path.name), None)
+
+    def read_with(
+        self, path: Path, part: str, problems: Problems, checker: Checker | None
+    ) -> Iterator[Record]:
+        """Read and check the records of one corpus, with the caller's collector and checker.
+
+        Args:
+            path: file in this importer's format.
+            part: name of the corpus, one of ``parts``; "" where the file holds one corpus.
+            problems: collects the problems found, at most 100.
+            checker: checks each record, and its counts grow as records pass; None for a new one.
+
+        Returns:
+            Iterator over records, as in ``read``.
+
+        Raises:
+            ImportFailed: while iterating, as in ``read``.
+        """
+        checker = checker or Checker(problems)
+        if part and self.parts_of is one_corpus:
+            problems.stop(
+                "", "", f"holds no corpus {part!r}: this format has one corpus a file, with no name"
+            )
+        for record, where, field in self.stream(path, part, problems):
+            if checker.accepts(record, where, field):
+                yield record
+        checker.finish()
+        problems.raise_if_any()
+
+
+@dataclass(frozen=True, slots=True)
+class PartSurvey:
+    """Identity and size of one corpus of a file.
+
+    Attributes:
+        part: name of the corpus within the file, "" where the file holds one.
+        corpus: the corpus record.
+        digest: 64 hexadecimal digits. Two files with the same digest hold the same corpus version.
+        counts: how many records of each kind it holds.
+    """
+
+    part: str
+    corpus: CorpusRecord
+    digest: str
+    counts: Counts
+
+
+def survey(importer: Importer, path: Path) -> tuple[PartSurvey, ...]:
+    """Read a whole file and summarise its corpora, without storing anything.
+
+    Args:
+        importer: reads the file's format.
+        path: file to read.
+
+    Returns:
+        One survey per corpus, in the order of ``Importer.parts``.
+
+    Raises:
+        ImportFailed: with the distinct problems of all corpora in the file, at most 100.
+    """
+    surveys: list[PartSurvey] = []
+    problems: dict[Problem, None] = {}
+    stopped = False
+    for part in importer.parts(path):
+        try:
+            surveys.append(_survey_part(importer, path, part))
+        except ImportFailed as failure:
+            problems.update(dict.fromkeys(failure.problems))
+            stopped = stopped or failure.stopped
+    if problems:
+        raise ImportFailed(list(problems)[:MAX_PROBLEMS], stopped or len(problems) > MAX_PROBLEMS)
+    return tuple(surveys)
+
+
+def _survey_part(importer: Importer, path: Path, part: str) -> PartSurvey:
+    problems = Problems(path.name)
+    checker = Checker(problems)
+    digest = Digest()
+    for record in importer.read_with(path, part, problems, checker):
+        digest.add(record)
+    # read_with raises where there was no corpus record.
+    assert checker.corpus is not None
+    return PartSurvey(part, checker.corpus, digest.hexdigest(), checker.counts)

@@ -1,0 +1,139 @@
+"""The one way to write a record as JSON: what the digest of a corpus is made of and what the jsonl
+format holds."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from functools import cache
+from typing import Any
+
+from annotations.formats.records import (
+    CorpusRecord,
+    DialogueRecord,
+    RaterRecord,
+    RatingRecord,
+    Record,
+    ResponseRecord,
+    SystemRecord,
+)
+
+TYPE_NAMES: dict[type[Record], str] = {
+    CorpusRecord: "corpus",
+    SystemRecord: "system",
+    RaterRecord: "rater",
+    DialogueRecord: "dialogue",
+    ResponseRecord: "response",
+    RatingRecord: "rating",
+}
+
+
+def record_as_json(record: Record) -> dict[str, Any]:
+    """Convert a record to a JSON object.
+
+    Defaults are left out so that a field added to the records later does not give old corpora a new
+    digest.
+
+    Args:
+        record: any record of ``annotations.formats.records``.
+
+    Returns:
+        Its ``type`` (a value of ``TYPE_NAMES``) and every field that differs from its default;
+        nested dataclasses are objects in the same way, tuples are lists.
+    """
+    return {"type": TYPE_NAMES[type(record)], **_fields(record)}
+
+
+def canonical_line(record: Record) -> str:
+    """Serialise a record as one line of JSON, the same for equal records whatever their file.
+
+    Args:
+        record: any record of ``annotations.formats.records``.
+
+    Returns:
+        JSON with sorted keys, no blanks between tokens and no escapes for non-ASCII text, without a
+        line end.
+    """
+    return _AS_JSON(record_as_json(record))
+
+
+_AS_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+"""Made once: ``json.dumps`` would make one for each of a million ratings."""
+
+
+class Digest:
+    """SHA-256 over the canonical line of each record, in order: the identity of a corpus version.
+
+    Ratings are counted beside the rest, and raters after the systems: where they stand among the
+    responses of their dialogue, or among the systems, which no database row says, does not count.
+
+    What a corpus is called does not count, nor whether its scales are said at once or aspect by
+    aspect: so a corpus that was stored under another name and exported has the digest that it was
+    imported with.
+    """
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self._ratings = hashlib.sha256()
+        self._raters: list[bytes] = []
+
+    def add(self, record: Record) -> None:
+        """Add a record to the digest.
+
+        Args:
+            record: the next one of the stream, in the order of ``annotations.formats.records``.
+        """
+        line = canonical_line(
+            _without_names(record) if isinstance(record, CorpusRecord) else record
+        )
+        written = line.encode("utf-8") + b"\n"
+        if isinstance(record, RaterRecord):
+            self._raters.append(written)
+            return
+        if isinstance(record, DialogueRecord):
+            self._add_raters()
+        part = self._ratings if isinstance(record, RatingRecord) else self._hash
+        part.update(written)
+
+    def _add_raters(self) -> None:
+        for line in self._raters:
+            self._hash.update(line)
+        self._raters.clear()
+
+    def hexdigest(self) -> str:
+        """The digest of the records added so far.
+
+        Returns:
+            SHA-256 as 64 hexadecimal digits.
+        """
+        self._add_raters()
+        whole = self._hash.copy()
+        whole.update(self._ratings.digest())
+        return whole.hexdigest()
+
+
+def _without_names(corpus: CorpusRecord) -> CorpusRecord:
+    scales = tuple((aspect, *corpus.scale_of(aspect)) for aspect in corpus.aspects)
+    return dataclasses.replace(corpus, name="", part="", scale=CorpusRecord().scale, scales=scales)
+
+
+def _fields(instance: Any) -> dict[str, Any]:
+    return {
+        name: _plain(value)
+        for name, default in _names_and_defaults(instance.__class__)
+        if (value := getattr(instance, name)) != default
+    }
+
+
+@cache
+def _names_and_defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple((field.name, field.default) for field in dataclasses.fields(kind))
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        return _fields(value)
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value

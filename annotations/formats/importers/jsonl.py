@@ -1,0 +1,256 @@
+"""The project's own format: one record of ``formats.records`` a line, named by ``type``. It
+holds everything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import TypeVar, get_args
+
+from annotations.formats.importers.base import Importer, Placed
+from annotations.formats.importers.fields import JsonObject, all_or_none
+from annotations.formats.importers.json_source import json_lines
+from annotations.formats.importers.problems import Problems
+from annotations.formats.records import (
+    CorpusRecord,
+    DialogueRecord,
+    RaterKind,
+    RaterRecord,
+    RatingRecord,
+    Record,
+    ResponseRecord,
+    SystemKind,
+    SystemRecord,
+    TurnRecord,
+    Utterance,
+)
+from common.text import MAX_ASPECT, MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE
+
+T = TypeVar("T")
+
+_SYSTEM_KINDS: tuple[SystemKind, ...] = get_args(SystemKind)
+_RATER_KINDS: tuple[RaterKind, ...] = get_args(RaterKind)
+
+
+def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
+    """Read a corpus in the project's own format.
+
+    Args:
+        path: JSON lines, one record of ``annotations.formats.records`` per line, named by ``type``.
+        _part: ignored, the file holds one corpus.
+        problems: collects faults. A record with a fault is left out.
+
+    Returns:
+        Iterator over the records as they stand in the file, each with its line number.
+
+    Raises:
+        ImportFailed: as in ``json_lines``.
+    """
+    for number, value in json_lines(path, problems):
+        line = JsonObject.of(value, number, problems)
+        record = _record(line) if line else None
+        if record is not None:
+            yield record, number, ""
+
+
+def _record(line: JsonObject) -> Record | None:
+    type_name = line.text("type", MAX_NAME)
+    if type_name is None:
+        return None
+    reader = _READERS.get(type_name)
+    if reader is None:
+        line.complain("type", f"{type_name!r} is none of {', '.join(_READERS)}")
+        return None
+    before = len(line.problems.found)
+    record = reader(line)
+    # A field with a fault has been read as its default: such a record says something that the file
+    # does not.
+    if len(line.problems.found) == before:
+        return record
+    line.problems.refused.add((type_name, str(line.value.get(_NAMED_BY.get(type_name, ""), ""))))
+    return None
+
+
+def _corpus(line: JsonObject) -> CorpusRecord | None:
+    line.refuse_unknown(
+        (
+            "type",
+            "name",
+            "part",
+            "simulated",
+            "description",
+            "aspects",
+            "main_aspect",
+            "scale",
+            "scales",
+            "language",
+        )
+    )
+    default = CorpusRecord()
+    return CorpusRecord(
+        name=_optional(line, "name", lambda: line.text("name", MAX_NAME, True), default.name),
+        part=_optional(line, "part", lambda: line.text("part", MAX_NAME, True), default.part),
+        simulated=_optional(line, "simulated", lambda: line.flag("simulated"), default.simulated),
+        description=_optional(
+            line,
+            "description",
+            lambda: line.text("description", MAX_RESPONSE, True),
+            default.description,
+        ),
+        aspects=_optional(
+            line, "aspects", lambda: line.texts("aspects", MAX_ASPECT), default.aspects
+        ),
+        main_aspect=_optional(
+            line, "main_aspect", lambda: line.text("main_aspect", MAX_ASPECT), default.main_aspect
+        ),
+        scale=_optional(line, "scale", lambda: _scale(line), default.scale),
+        scales=_optional(line, "scales", lambda: _scales(line), default.scales),
+        language=_optional(
+            line, "language", lambda: line.text("language", MAX_NAME, True), default.language
+        ),
+    )
+
+
+def _scale(line: JsonObject) -> tuple[float, float] | None:
+    ends = line.numbers("scale")
+    if ends is None:
+        return None
+    if len(ends) != 2:
+        line.complain("scale", "must hold two numbers, the lowest and the highest score")
+        return None
+    return ends[0], ends[1]
+
+
+def _scales(line: JsonObject) -> tuple[tuple[str, float | None, float | None], ...] | None:
+    rows = line.items("scales")
+    if rows is None:
+        return None
+    scales: list[tuple[str, float | None, float | None] | None] = []
+    for index, row in enumerate(rows):
+        field = f"scales[{index}]"
+        if not isinstance(row, list) or len(row) != 3 or not isinstance(row[0], str):
+            line.complain(field, "must be [aspect, lowest, highest]; null is an open end")
+            scales.append(None)
+            continue
+        low, high = (
+            None if end is None else line.as_number(end, f"{field}[{k}]")
+            for k, end in enumerate(row[1:], 1)
+        )
+        scales.append((row[0], low, high))
+    return all_or_none(scales)
+
+
+def _system(line: JsonObject) -> SystemRecord | None:
+    line.refuse_unknown(("type", "name", "kind", "description"))
+    name = line.text("name", MAX_NAME)
+    kind: SystemKind = _optional(
+        line, "kind", lambda: _one_of(line, "kind", _SYSTEM_KINDS), SystemRecord("").kind
+    )
+    description = _optional(
+        line, "description", lambda: line.text("description", MAX_RESPONSE, True), ""
+    )
+    return None if name is None else SystemRecord(name, kind, description)
+
+
+def _rater(line: JsonObject) -> RaterRecord | None:
+    line.refuse_unknown(("type", "name", "kind"))
+    name = line.text("name", MAX_NAME)
+    kind: RaterKind = _optional(
+        line, "kind", lambda: _one_of(line, "kind", _RATER_KINDS), RaterRecord("").kind
+    )
+    return None if name is None else RaterRecord(name, kind)
+
+
+def _dialogue(line: JsonObject) -> DialogueRecord | None:
+    line.refuse_unknown(("type", "id", "persona", "partner_persona", "turns"))
+    dialogue_id = line.text("id", MAX_NAME)
+    persona = line.texts("persona", MAX_RESPONSE)
+    partner_persona = line.texts("partner_persona", MAX_RESPONSE)
+    objects = line.children("turns")
+    turns = None if objects is None else all_or_none([_turn(turn) for turn in objects])
+    if dialogue_id is None or persona is None or partner_persona is None or turns is None:
+        return None
+    return DialogueRecord(dialogue_id, persona, partner_persona, turns)
+
+
+def _turn(turn: JsonObject) -> TurnRecord | None:
+    turn.refuse_unknown(("number", "context", "references"))
+    number = turn.parse_integer("number")
+    objects = turn.children("context")
+    context = (
+        None if objects is None else all_or_none([_utterance(utterance) for utterance in objects])
+    )
+    references: tuple[str, ...] = _optional(
+        turn, "references", lambda: turn.texts("references", MAX_RESPONSE), ()
+    )
+    return None if number is None or context is None else TurnRecord(number, context, references)
+
+
+def _utterance(utterance: JsonObject) -> Utterance | None:
+    utterance.refuse_unknown(("speaker", "text"))
+    speaker = utterance.text("speaker", MAX_NAME)
+    text = utterance.text("text", MAX_UTTERANCE)
+    return None if speaker is None or text is None else Utterance(speaker, text)
+
+
+def _response(line: JsonObject) -> ResponseRecord | None:
+    line.refuse_unknown(("type", "dialogue_id", "turn", "system", "text"))
+    dialogue_id = line.text("dialogue_id", MAX_NAME)
+    turn = line.parse_integer("turn")
+    system = line.text("system", MAX_NAME)
+    text = line.text("text", MAX_RESPONSE, may_be_empty=True)
+    if dialogue_id is None or turn is None or system is None or text is None:
+        return None
+    return ResponseRecord(dialogue_id, turn, system, text)
+
+
+def _rating(line: JsonObject) -> RatingRecord | None:
+    line.refuse_unknown(
+        ("type", "dialogue_id", "turn", "system", "rater", "aspect", "score", "comment")
+    )
+    dialogue_id = line.text("dialogue_id", MAX_NAME)
+    of_dialogue = line.has("turn") and line.value["turn"] is None
+    turn = None if of_dialogue else line.parse_integer("turn")
+    system = line.text("system", MAX_NAME)
+    rater = line.text("rater", MAX_NAME)
+    aspect = line.text("aspect", MAX_ASPECT)
+    score = line.number("score")
+    comment = _optional(line, "comment", lambda: line.text("comment", MAX_RESPONSE, True), "")
+    if dialogue_id is None or system is None or rater is None or aspect is None or score is None:
+        return None
+    return RatingRecord(dialogue_id, turn, system, rater, aspect, score, comment)
+
+
+def _optional(line: JsonObject, key: str, read: Callable[[], T | None], default: T) -> T:
+    """The field, or ``default`` where the line does not have it or has a bad one (which ``read``
+    has noted)."""
+    value = read() if line.has(key) else None
+    return default if value is None else value
+
+
+def _one_of(line: JsonObject, key: str, choices: Collection[T]) -> T | None:
+    value = line.value[key]
+    for choice in choices:
+        if choice == value:
+            return choice
+    line.complain(key, f"must be one of {', '.join(map(str, choices))}")
+    return None
+
+
+_NAMED_BY = {"system": "name", "rater": "name", "dialogue": "id", "response": "dialogue_id"}
+_READERS: dict[str, Callable[[JsonObject], Record | None]] = {
+    "corpus": _corpus,
+    "system": _system,
+    "rater": _rater,
+    "dialogue": _dialogue,
+    "response": _response,
+    "rating": _rating,
+}
+
+IMPORTER = Importer(
+    name="jsonl",
+    summary="this project's own format: one record a line (JSON lines)",
+    stream=stream,
+    sign=re.compile(r'\A\s*\{[^\n]*"type"\s*:\s*"(corpus|dialogue)"'),
+)

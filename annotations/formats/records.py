@@ -1,0 +1,118 @@
+"""The plain words of the house: what importers yield, exporters write and metrics read. No Django
+here.
+
+A corpus travels as a stream of records in this order: one ``CorpusRecord``, then ``SystemRecord``s
+and ``RaterRecord``s, then every ``DialogueRecord`` followed by that dialogue's ``ResponseRecord``s
+and ``RatingRecord``s. A reader can therefore store or check a corpus without holding it in memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+TARGET_SPEAKER = "B"
+"""The speaker whose answers are judged (ComperDial's persona B)."""
+
+SystemKind = Literal["agent", "human", "gold", "baseline"]
+RaterKind = Literal["identified", "anonymous", "aggregate"]
+"""``identified``: the same name is the same person everywhere. ``anonymous``: a name is only a
+place in a list. ``aggregate``: not a person; the scores are means over people that the file no
+longer holds."""
+Level = Literal["turn", "dialogue"]
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusRecord:
+    """What the file says of itself. ``part`` distinguishes the corpora that one file holds (GRADE
+    has three)."""
+
+    name: str = ""
+    part: str = ""
+    simulated: bool = False
+    """True where the raters were programs; every page that shows such ratings says so."""
+    description: str = ""
+    aspects: tuple[str, ...] = ("overall",)
+    main_aspect: str = "overall"
+    """The aspect that stands for the whole judgement: what leaderboards show unless asked
+    otherwise."""
+    scale: tuple[float, float] = (1.0, 5.0)
+    """Lowest and highest score of every aspect that ``scales`` does not name."""
+    scales: tuple[tuple[str, float | None, float | None], ...] = ()
+    """Aspects with a scale of their own: (aspect, lowest, highest); None is an end that the file
+    does not tell."""
+    language: str = ""
+    """BCP 47 code of the language, as the file or whoever imports it gives it; "" where nobody
+    says."""
+
+    def scale_of(self, aspect: str) -> tuple[float | None, float | None]:
+        """The lowest and highest score that ``aspect`` may have; None for an end that is not
+        known."""
+        for name, low, high in self.scales:
+            if name == aspect:
+                return low, high
+        return self.scale
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRecord:
+    name: str
+    kind: SystemKind = "agent"
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RaterRecord:
+    name: str
+    kind: RaterKind = "identified"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRecord:
+    """A place where the target speaker must answer: the gold utterances before it, and the gold
+    answer(s)."""
+
+    number: int
+    context: tuple[Utterance, ...]
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueRecord:
+    id: str
+    persona: tuple[str, ...]
+    """Of the target speaker B."""
+    partner_persona: tuple[str, ...]
+    """Of speaker A."""
+    turns: tuple[TurnRecord, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseRecord:
+    dialogue_id: str
+    turn: int
+    system: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RatingRecord:
+    """``turn`` is None for a dialogue-level rating (the system's whole set of responses in the
+    dialogue)."""
+
+    dialogue_id: str
+    turn: int | None
+    system: str
+    rater: str
+    aspect: str
+    score: float
+    comment: str = ""
+
+
+Record = CorpusRecord | SystemRecord | RaterRecord | DialogueRecord | ResponseRecord | RatingRecord

@@ -1,0 +1,85 @@
+"""Which format a file looks like, for who chose another one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from annotations.formats.importers.registry import importers, likely_format
+from tests.annotations.formats.importers.helpers import file_of
+from tests.annotations.formats.importers.test_documented_examples import EXAMPLES
+from tests.site import PROJECT
+
+CPDC = (
+    '[\n  {"dialog_id": "0", "turn_0": {"persona A": [], "persona B": [], "dialogue": [], '
+    '"gold_reference": "x"}}]'
+)
+
+
+@pytest.mark.parametrize(("name", "text"), [*EXAMPLES.items(), ("cpdc", CPDC)])
+def test_a_documented_example_looks_like_its_format(tmp_path: Path, name: str, text: str) -> None:
+    assert likely_format(file_of(tmp_path, text)) == name
+
+
+FILES = {
+    "cpdc": "cpdc/dummy_data_task1.json",
+    "usr": "usr/pc_usr_data.json",
+    "grade": "grade/human_judgement.json",
+    "fbd": "fbd/personam_annotation.json",
+    "dailydialog": "dailydialog/valid.json",
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_published_file_looks_like_its_format(data: Path, name: str) -> None:
+    assert likely_format(data / FILES[name]) == name
+
+
+NOTHING = {
+    "an empty file": b"",
+    "a list": b"[]",
+    "another's table": b'[{"question": "q", "answer": "a"}]',
+    "bytes": bytes(range(256)),
+    "UTF-16": CPDC.encode("utf-16"),
+    "a sign far below": b"[" + b" " * 70_000 + CPDC[1:].encode(),
+}
+
+
+@pytest.mark.parametrize("content", NOTHING.values(), ids=NOTHING)
+def test_what_has_no_sign_looks_like_nothing(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    assert likely_format(path) == ""
+
+
+def test_a_file_that_has_two_signs_looks_like_nothing(tmp_path: Path) -> None:
+    both = '[{"turn_0": {}, "annotators": ["a"]}]'
+    assert sum(bool(one.sign.search(both)) for one in importers().values()) == 2
+    assert likely_format(file_of(tmp_path, both)) == ""
+
+
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    """To open it is to wait for who writes."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    program = (
+        "import sys; from pathlib import Path; from annotations.formats.importers.registry import "
+        "likely_format\nprint([likely_format(Path(sys.argv[1]))])"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program, pipe],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+    assert ended.stdout == "['']\n", ended.stderr
+
+
+def test_a_file_that_cannot_be_read_looks_like_nothing(tmp_path: Path) -> None:
+    assert likely_format(tmp_path / "nowhere") == ""
+    assert likely_format(tmp_path) == ""
