@@ -90,17 +90,20 @@ def unpacked(document: Mapping[str, Any]) -> Table:
 
 
 def _unpacked(column: Mapping[str, Any]) -> list[Cell]:
-    values = (
-        column["numbers"]
-        if "numbers" in column
-        else [column["words"][place] for place in column["at"]]
-    )
-    if "ci" not in column:
-        return [Cell(value) for value in values]
-    return [
-        Cell(value, ci=tuple(ci) if ci else None)
-        for value, ci in zip(values, column["ci"], strict=True)
-    ]
+    if "ci" in column:
+        values = (
+            column["numbers"]
+            if "numbers" in column
+            else [column["words"][place] for place in column["at"]]
+        )
+        return [
+            Cell(value, ci=tuple(ci) if ci else None)
+            for value, ci in zip(values, column["ci"], strict=True)
+        ]
+    if "numbers" in column:
+        return [Cell(value) for value in column["numbers"]]
+    cells = [Cell(word) for word in column["words"]]  # nobody changes one: each word has its own
+    return [cells[place] for place in column["at"]]
 
 
 def _table_of(document: Mapping[str, Any]) -> Table:

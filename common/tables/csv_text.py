@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from numbers import Number
 from typing import Any
 
@@ -14,10 +15,9 @@ FULL_WIDTH = ("\uff1d", "\uff0b", "\uff0d", "\uff20")
 BYTE_ORDER_MARK = "\ufeff"
 SEPARATORS = frozenset(",;|\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 """Where a spreadsheet of another language, or one that reads past our quotes, begins a new cell."""
-_SIGNS = re.escape("".join(("=", "+", "-", "@", *FULL_WIDTH)))
-# Apostrophes before a sign belong to it: one more can be added and taken off again. At the very
-# beginning a tab or a line end is guarded, too (OWASP, "CSV injection").
-_SIGN = re.compile(rf"(?<!')'*[{_SIGNS}]|\A'*[\t\r\n]")
+_SIGN = re.compile("[" + re.escape("".join(("=", "+", "-", "@", *FULL_WIDTH))) + "]")
+# At the very beginning a tab or a line end is guarded, too (OWASP, "CSV injection").
+_BLANK_BEGINNING = re.compile(r"'*[\t\r\n]")
 _JSON_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 # Unicode counts these as printable although they show nothing: fillers, selectors of variants.
 _SHOWS_NOTHING = frozenset(
@@ -100,10 +100,9 @@ def guarded(text: str) -> str:
         split, whatever blanks and invisible characters stand between.
     """
 
-    def with_guard(sign: re.Match[str]) -> str:
-        return f"'{sign[0]}" if _begins_a_cell(text, sign.start()) else sign[0]
-
-    return _SIGN.sub(with_guard, text)
+    for start, _sign in reversed(_formulas(text)):
+        text = f"{text[:start]}'{text[start:]}"
+    return text
 
 
 def without_guard(text: str) -> str:
@@ -116,10 +115,10 @@ def without_guard(text: str) -> str:
         The text that ``guarded`` was called with.
     """
 
-    def plain(sign: re.Match[str]) -> str:
-        return sign[0].removeprefix("'") if _begins_a_cell(text, sign.start()) else sign[0]
-
-    return _SIGN.sub(plain, text)
+    for start, sign in reversed(_formulas(text)):
+        if start < sign:
+            text = text[:start] + text[start + 1 :]
+    return text
 
 
 def json_cell(value: Any) -> str:
@@ -133,13 +132,11 @@ def json_cell(value: Any) -> str:
         unchanged. ``csv_line`` quotes it without guarding it again.
     """
 
-    def escaped(string: re.Match[str]) -> str:
-        def sign(found: re.Match[str]) -> str:
-            if _begins_a_cell(string[0], found.start()):
-                return f"{found[0][:-1]}\\u{ord(found[0][-1]):04x}"
-            return found[0]
-
-        return _SIGN.sub(sign, string[0])
+    def escaped(found: re.Match[str]) -> str:
+        string = found[0]
+        for _start, sign in reversed(_formulas(string)):
+            string = f"{string[:sign]}\\u{ord(string[sign]):04x}{string[sign + 1 :]}"
+        return string
 
     return _Json(_JSON_STRING.sub(escaped, json.dumps(value, ensure_ascii=False)))
 
@@ -149,13 +146,37 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, _Json):
         return _quoted(value)
+    if isinstance(value, str):
+        return _text_cell(value)
     if isinstance(value, Number) and math.isfinite(value):  # type: ignore[arg-type]
         return str(value)
-    return _quoted(guarded(str(value)))
+    return _text_cell(str(value))
+
+
+@lru_cache(maxsize=1024)
+def _text_cell(text: str) -> str:
+    """Names and signatures stand in row after row."""
+    return _quoted(guarded(text))
 
 
 def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
+
+
+def _formulas(text: str) -> list[tuple[int, int]]:
+    """Where a spreadsheet would begin a formula: of each sign the place of the first apostrophe
+    before it, and its own. Apostrophes before a sign belong to it: one more can be added and taken
+    off again."""
+    found = []
+    if blank := _BLANK_BEGINNING.match(text):
+        found.append((0, blank.end() - 1))
+    for sign in _SIGN.finditer(text):
+        start = sign.start()
+        while start and text[start - 1] == "'":
+            start -= 1
+        if _begins_a_cell(text, start):
+            found.append((start, sign.start()))
+    return found
 
 
 def _begins_a_cell(text: str, place: int) -> bool:

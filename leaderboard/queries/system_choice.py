@@ -53,6 +53,13 @@ _SHOWN_KINDS = CompiledQuery(
         .values_list("pk", "kind")
     )
 )
+_KEPT = "_system_choices"
+
+
+def keep_choices(version: CorpusVersion) -> None:
+    """Look the choices up once for this object, which lives as long as a request: a page with five
+    stored answers asks for them six times."""
+    setattr(version, _KEPT, _looked_up(version))
 
 
 def system_choices(version: CorpusVersion) -> list[SystemChoice]:
@@ -94,7 +101,7 @@ def resolve_choice(version: CorpusVersion, key: str | None = None) -> str:
 
 def left_out_of(version: CorpusVersion, key: str) -> list[str]:
     """Names of the shown systems that a choice leaves out."""
-    chosen = {system.pk for system in chosen_systems(version, key)}
+    chosen = _keys_of(version, key)
     return [system.name for system in select_systems(version) if system.pk not in chosen]
 
 
@@ -102,9 +109,13 @@ def chosen_systems(version: CorpusVersion, key: str | None = None) -> list[Syste
     """Raises NotFound for a choice that this corpus does not have."""
     if key == ALL:
         return select_systems(version)
+    chosen = _keys_of(version, key)
+    return [system for system in select_systems(version) if system.pk in chosen]
+
+
+def _keys_of(version: CorpusVersion, key: str | None) -> frozenset[int]:
     resolved = resolve_choice(version, key)
-    systems = next(frozenset(one.systems) for one in system_choices(version) if one.key == resolved)
-    return [system for system in select_systems(version) if system.pk in systems]
+    return next(frozenset(one.systems) for one in _all_choices(version) if one.key == resolved)
 
 
 def with_choice(version: CorpusVersion, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -114,6 +125,11 @@ def with_choice(version: CorpusVersion, parameters: dict[str, Any]) -> dict[str,
 
 
 def _all_choices(version: CorpusVersion) -> list[SystemChoice]:
+    kept: list[SystemChoice] | None = getattr(version, _KEPT, None)
+    return _looked_up(version) if kept is None else kept
+
+
+def _looked_up(version: CorpusVersion) -> list[SystemChoice]:
     kinds: dict[int, str] = dict(_SHOWN_KINDS.tuples(version=version.pk))
     shown = tuple(kinds)
     gold = gold_systems(version, kinds)

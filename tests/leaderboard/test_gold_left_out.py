@@ -23,7 +23,13 @@ from annotations.models import CorpusVersion, Response, System
 from leaderboard.analyses.computing import answer_of, compute_waiting
 from leaderboard.metric_requests import correlation_params
 from leaderboard.models import Analysis
-from leaderboard.queries.system_choice import chosen_systems, resolve_choice, system_choices
+from leaderboard.queries import system_choice
+from leaderboard.queries.system_choice import (
+    SystemChoice,
+    chosen_systems,
+    resolve_choice,
+    system_choices,
+)
 from leaderboard.report.contents import contents_of
 
 pytestmark = pytest.mark.django_db
@@ -200,6 +206,24 @@ def test_every_surface_leaves_the_reference_responses_out_and_says_so(
         "/corpora/small/metrics/plots/?metric=word_f1&download=scatter-turn-data.csv"
     ).content.decode()
     assert len(list(csv.DictReader(points.splitlines()))) == n
+
+
+def test_a_page_looks_for_the_choices_of_systems_once(
+    version: CorpusVersion, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of its stored answers names a choice, and so does the note on who is left out."""
+    address = "/corpora/small/metrics/plots/"
+    said(client, address)
+    looked_up: list[int] = []
+    look_up = system_choice._looked_up
+
+    def counted(version: CorpusVersion) -> list[SystemChoice]:
+        looked_up.append(version.pk)
+        return look_up(version)
+
+    monkeypatch.setattr(system_choice, "_looked_up", counted)
+    client.get(address)
+    assert looked_up == [version.pk]
 
 
 def test_gold_comes_back_when_all_systems_are_asked_for(
