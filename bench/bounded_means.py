@@ -15,8 +15,8 @@ import sys
 
 import numpy as np
 
-from leaderboard.statistics.placed_scores import PlacedScores
-from leaderboard.statistics.system_ranking import rank_systems
+from leaderboard.statistics.correlation.placed_scores import PlacedScores
+from leaderboard.statistics.ranking.system_ranking import rank_systems
 
 SHARES = ((0.05, 0.10, 0.25, 0.60), (0.02, 0.03, 0.15, 0.80), (0.00, 0.01, 0.04, 0.95))
 """Of the ratings 2, 3, 4 and 5."""

@@ -27,10 +27,14 @@ from scipy import stats
 
 from common.correlation import COEFFICIENTS, cluster_resamples, correlation_replicates
 from common.correlation.scores import settled
-from leaderboard.statistics.grouped import within_dialogues, within_systems
-from leaderboard.statistics.levels import correlate_items, correlate_systems
-from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means, system_sums
-from leaderboard.statistics.rowwise import compiled_rows, correlate_rows, fixed_side
+from leaderboard.statistics.correlation.grouped import within_dialogues, within_systems
+from leaderboard.statistics.correlation.levels import correlate_items, correlate_systems
+from leaderboard.statistics.correlation.placed_scores import (
+    PlacedScores,
+    dialogue_means,
+    system_sums,
+)
+from leaderboard.statistics.correlation.rowwise import compiled_rows, correlate_rows, fixed_side
 
 SYSTEMS, DIALOGUES, TURNS, METRICS, RESAMPLES, SEED = 99, 15, 7, 40, 1000, 0
 RUNS = 5

@@ -27,10 +27,14 @@ import numpy as np
 from bench import agreement_coverage
 from common.correlation import COEFFICIENTS
 from common.estimates import Estimate
-from leaderboard.statistics.levels import MetricCorrelation, correlate_items, correlate_systems
-from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means
-from leaderboard.statistics.redraws import METHODS, Method
-from leaderboard.statistics.system_ranking import rank_systems
+from leaderboard.statistics.correlation.levels import (
+    MetricCorrelation,
+    correlate_items,
+    correlate_systems,
+)
+from leaderboard.statistics.correlation.placed_scores import PlacedScores, dialogue_means
+from leaderboard.statistics.correlation.resampling import METHODS, Method
+from leaderboard.statistics.ranking.system_ranking import rank_systems
 from tests.leaderboard.statistics.made_corpora import MadeCorpus, Spreads, World
 
 STRENGTHS = (0.3, 0.6, 0.9)

@@ -33,7 +33,7 @@ from bench.svg_lines import Level, Line, line_chart, save
 
 if TYPE_CHECKING:
     from leaderboard.queries import HumanSide
-    from leaderboard.statistics.prediction_powered import RatedPart
+    from leaderboard.statistics.ranking.prediction_powered import RatedPart
 
 RATED = (10, 15, 20, 30, 40, 50, 75, 100)
 CORPORA = {
@@ -139,7 +139,7 @@ def _parts_of_a_person(human: HumanSide) -> list[RatedPart]:
 
 
 def _parts(human: HumanSide, people: Numbers, metric: Numbers) -> list[RatedPart]:
-    from leaderboard.statistics.prediction_powered import part_of_dialogues
+    from leaderboard.statistics.ranking.prediction_powered import part_of_dialogues
 
     items, dialogues = human.turn, len(human.order.dialogue_ids)
     assert items is not None
@@ -150,7 +150,7 @@ def _parts(human: HumanSide, people: Numbers, metric: Numbers) -> list[RatedPart
 
 
 def _simulated(name: str, parts: Sequence[RatedPart], asked: argparse.Namespace) -> Iterator[Found]:
-    from leaderboard.statistics.prediction_powered import RatedPart, powered_means
+    from leaderboard.statistics.ranking.prediction_powered import RatedPart, powered_means
 
     known = np.nonzero(np.all([part.rated > 0 for part in parts], axis=0))[0]
     sums = {

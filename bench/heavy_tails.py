@@ -31,7 +31,7 @@ from common.correlation import Redraws, cluster_resamples
 from common.correlation.pearson import pearson_between, pearson_scores
 from common.correlation.spearman import spearman_between, spearman_scores
 from common.estimates import Estimate
-from leaderboard.statistics.heavy_tails import MOST_KURTOSIS, excess_kurtosis
+from leaderboard.statistics.correlation.heavy_tails import MOST_KURTOSIS, excess_kurtosis
 
 FloatArray = NDArray[np.float64]
 Random = np.random.Generator

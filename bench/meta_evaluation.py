@@ -23,9 +23,9 @@ import numpy as np
 
 from bench.correlation import SYSTEMS, as_on_the_site, made_up_scores, system_level, turn_level
 from bench.significance import peer_items, peer_systems, seconds
-from leaderboard.statistics import all_pairs
-from leaderboard.statistics.levels import correlate_items, correlate_systems
-from leaderboard.statistics.placed_scores import FloatArray, dialogue_means
+from leaderboard.statistics.correlation.levels import correlate_items, correlate_systems
+from leaderboard.statistics.correlation.placed_scores import FloatArray, dialogue_means
+from leaderboard.statistics.significance import all_pairs
 
 METRICS, DIALOGUES, RESAMPLES, SEED = 40, 15, 1000, 0
 PAIRS = METRICS * (METRICS - 1) // 2

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from leaderboard.statistics.crossed_ratings import CrossedRatings
-from leaderboard.statistics.rater_severity import SeverityCorrected, correct_severity
+from leaderboard.statistics.ranking.crossed_ratings import CrossedRatings
+from leaderboard.statistics.ranking.rater_severity import SeverityCorrected, correct_severity
 
 Numbers = NDArray[np.float64]
 

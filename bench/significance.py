@@ -29,21 +29,21 @@ import numpy as np
 
 from bench.correlation import SCIPY, made_up_scores
 from bench.null_corpora import NullCorpus, Own, Shape, null_corpus
-from leaderboard.statistics import all_pairs
-from leaderboard.statistics.clustered_differences import (
-    delete_one_items,
-    delete_one_systems,
-    difference_tests,
-)
-from leaderboard.statistics.permutation import NAMES, standardised, toss
-from leaderboard.statistics.placed_scores import (
+from leaderboard.statistics.correlation.placed_scores import (
     FloatArray,
     PlacedScores,
     dialogue_means,
     system_sums,
 )
-from leaderboard.statistics.swapped_items import SwappedItems
-from leaderboard.statistics.williams import williams_test
+from leaderboard.statistics.significance import all_pairs
+from leaderboard.statistics.significance.clustered import (
+    delete_one_items,
+    delete_one_systems,
+    difference_tests,
+)
+from leaderboard.statistics.significance.permutation import NAMES, standardised, toss
+from leaderboard.statistics.significance.swaps import SwappedItems
+from leaderboard.statistics.significance.williams import williams_test
 
 LEVEL, CORPORA, PERMUTATIONS = 0.05, 1000, 199
 METRICS, SYSTEMS, SPEED_PERMUTATIONS, SEED = 40, 99, 1000, 0

@@ -14,7 +14,7 @@ import sys
 import numpy as np
 from scipy import stats
 
-from leaderboard.statistics.system_differences import compare_systems
+from leaderboard.statistics.significance.system_differences import compare_systems
 
 CORPORA = 2000
 Shape = tuple[int, int, int, int]

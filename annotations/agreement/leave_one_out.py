@@ -3,7 +3,7 @@ raters' scores.
 
 A metric that reaches it agrees with the raters as well as one of them does. It may go beyond: the
 highest that it can reach is the root of the mean rating's reliability
-(``leaderboard.statistics.human_ceiling``).
+(``leaderboard.statistics.correlation.human_ceiling``).
 """
 
 from __future__ import annotations

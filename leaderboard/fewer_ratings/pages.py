@@ -30,7 +30,7 @@ from leaderboard.fewer_ratings.tables import (
 from leaderboard.figures import Figure
 from leaderboard.figures.fewer_ratings import benefit_curve, two_intervals, width_curve
 from leaderboard.metric_requests import correlation_params
-from leaderboard.statistics.prediction_powered import LEAST_DIALOGUES
+from leaderboard.statistics.ranking.prediction_powered import LEAST_DIALOGUES
 
 PAGE_NAME = "Fewer ratings"
 

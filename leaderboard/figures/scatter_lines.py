@@ -12,7 +12,7 @@ from common.estimates import Estimate
 from common.tables.numerals import written, written_interval
 from leaderboard.figures.drawing import GREY
 from leaderboard.figures.figure import CorrelationName, Point
-from leaderboard.statistics.regression_band import regression_band
+from leaderboard.statistics.correlation.regression_band import regression_band
 
 RESAMPLES = 1000
 

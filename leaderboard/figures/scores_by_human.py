@@ -11,7 +11,7 @@ from common.tables.numerals import written
 from common.tables.table import Cell, Column, Row, Table
 from leaderboard.figures.drawing import chart_layout, escape_latex
 from leaderboard.figures.figure import Figure, Level
-from leaderboard.statistics.scores_by_human import ScoresAt
+from leaderboard.statistics.distribution import ScoresAt
 
 LEAST_FOR_A_BOX = 5
 HALF_BOX = 0.3

@@ -15,7 +15,7 @@ from leaderboard.estimate_cells import coverage_text
 from leaderboard.figures import Figure, Level, Point, metric_vs_human_scatter, scores_by_human
 from leaderboard.plots import ceiling_of, estimate_of
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
-from leaderboard.statistics.scores_by_human import scores_by_human as group_by_human
+from leaderboard.statistics.distribution import scores_by_human as group_by_human
 from leaderboard.stored_figures import document_of, long_points
 
 

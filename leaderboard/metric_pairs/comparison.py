@@ -18,7 +18,7 @@ from leaderboard.figures.forest import ForestRow, forest
 from leaderboard.metric_boards.letters import LEVEL_OF_TESTS
 from leaderboard.plots import estimate_of
 from leaderboard.queries.driving_texts import Driver
-from leaderboard.statistics.human_ceiling import LEVELS
+from leaderboard.statistics.correlation.human_ceiling import LEVELS
 
 SYMBOLS = dict(COEFFICIENTS)
 RANKS_NOT_ADVISED = (

@@ -22,17 +22,21 @@ from leaderboard.queries.human_scores import (
 )
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
-from leaderboard.statistics.all_pairs import PairTests, all_pairs_of_items, all_pairs_of_systems
-from leaderboard.statistics.clustered_differences import Population
-from leaderboard.statistics.clustered_pairs import (
+from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
+from leaderboard.statistics.correlation.placed_scores import FloatArray, PlacedScores
+from leaderboard.statistics.significance.all_pairs import (
+    PairTests,
+    all_pairs_of_items,
+    all_pairs_of_systems,
+)
+from leaderboard.statistics.significance.clustered import (
+    Population,
     clustered_pairs_of_items,
     clustered_pairs_of_systems,
 )
-from leaderboard.statistics.compact_letters import compact_letters
-from leaderboard.statistics.human_ceiling import CeilingLevel
-from leaderboard.statistics.many_comparisons import benjamini_hochberg, holm
-from leaderboard.statistics.permutation import NAMES, Coefficient, Swapped
-from leaderboard.statistics.placed_scores import FloatArray, PlacedScores
+from leaderboard.statistics.significance.compact_letters import compact_letters
+from leaderboard.statistics.significance.multiple_comparisons import benjamini_hochberg, holm
+from leaderboard.statistics.significance.permutation import NAMES, Coefficient, Swapped
 from workers.metrics.configuration import Configuration
 
 Test = Literal["perm-sys", "perm-input", "perm-both", "jackknife-dialogues", "jackknife-both"]

@@ -27,12 +27,20 @@ from leaderboard.queries.level_scores import level_scores
 from leaderboard.queries.submitted import HandedIn, compared_scores
 from leaderboard.queries.system_choice import NAMED, chosen_systems, resolve_choice
 from leaderboard.queries.variants import Variants, corrected, split_halves, variants_of_level
-from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel, correlation_ceiling
-from leaderboard.statistics.leave_one_out import leave_one_out_agreement
-from leaderboard.statistics.levels import MetricCorrelation, correlate_items, correlate_systems
-from leaderboard.statistics.placed_scores import FloatArray
-from leaderboard.statistics.redraws import Method, Recipe, Unit
-from leaderboard.statistics.system_ranking import rank_systems
+from leaderboard.statistics.correlation.human_ceiling import (
+    LEVELS,
+    CeilingLevel,
+    correlation_ceiling,
+)
+from leaderboard.statistics.correlation.leave_one_out import leave_one_out_agreement
+from leaderboard.statistics.correlation.levels import (
+    MetricCorrelation,
+    correlate_items,
+    correlate_systems,
+)
+from leaderboard.statistics.correlation.placed_scores import FloatArray
+from leaderboard.statistics.correlation.resampling import Method, Recipe, Unit
+from leaderboard.statistics.ranking.system_ranking import rank_systems
 from workers.judging.caveat import caveat_of
 from workers.language_fit import reading_warnings
 from workers.metrics.configuration import Configuration

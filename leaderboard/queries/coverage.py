@@ -7,7 +7,7 @@ import numpy as np
 from annotations.corpora.rating_queries import RatedItems
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.human_scores import HumanSide
-from leaderboard.statistics.human_ceiling import CeilingLevel
+from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
 
 
 def coverage(human: HumanSide, scores: MetricScores, row: int, level: CeilingLevel) -> float | None:

@@ -17,7 +17,7 @@ from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.paper_corpora import first_that_is_here, why_nothing
 from leaderboard.queries.people_turn_by_turn import PEOPLE, people_turn_by_turn
 from leaderboard.queries.system_choice import ALL, NAMED
-from leaderboard.statistics.human_ceiling import CeilingLevel
+from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
 from workers import queries as run_queries
 from workers.judging.caveat import caveat_of, judge_of
 from workers.metrics.configuration import Configuration, parse, still_there

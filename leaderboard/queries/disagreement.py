@@ -16,8 +16,8 @@ from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
-from leaderboard.statistics.over_under import Gap, OverUnder, widest_gaps
-from leaderboard.statistics.placed_scores import FloatArray
+from leaderboard.statistics.correlation.placed_scores import FloatArray
+from leaderboard.statistics.significance.driving_items import Gap, OverUnder, widest_gaps
 
 WIDEST_GAPS = 10
 """Responses shown on either side."""

@@ -16,13 +16,13 @@ from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import HumanSide, metric_grid
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
-from leaderboard.statistics.metric_by_metric import (
+from leaderboard.statistics.correlation.metric_by_metric import (
     MetricPair,
     correlate_metrics,
     correlate_metrics_of_systems,
     similar_order,
 )
-from leaderboard.statistics.placed_scores import FloatArray, system_sums
+from leaderboard.statistics.correlation.placed_scores import FloatArray, system_sums
 
 METHOD = (
     "percentile bootstrap over dialogues for Pearson's r; a pair is over what both metrics "

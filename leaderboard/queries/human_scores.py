@@ -22,9 +22,9 @@ from annotations.corpora.rating_queries import (
 from annotations.models import CorpusVersion, System
 from leaderboard.queries.compared import MetricScores
 from leaderboard.statistics.bounded import Bounds
+from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
+from leaderboard.statistics.correlation.placed_scores import PlacedScores, dialogue_means
 from leaderboard.statistics.design import Design
-from leaderboard.statistics.human_ceiling import CeilingLevel
-from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means
 
 
 @dataclass(frozen=True)

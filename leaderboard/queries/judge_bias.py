@@ -13,10 +13,10 @@ from common.estimates import Estimate, Undefined
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.judge_items import JudgedItems, injections_of, judged_items
-from leaderboard.statistics.placed_scores import FloatArray
-from leaderboard.statistics.score_by_turn import by_turn_number
-from leaderboard.statistics.self_preference import self_preference
-from leaderboard.statistics.verbosity import RankWithCovariate, with_covariate, words_of
+from leaderboard.statistics.correlation.placed_scores import FloatArray
+from leaderboard.statistics.judges.self_preference import self_preference
+from leaderboard.statistics.judges.standardised_gaps import by_turn_number
+from leaderboard.statistics.judges.verbosity import RankWithCovariate, with_covariate, words_of
 from workers.judging.caveat import judge_of
 from workers.judging.model_families import family_of
 from workers.metrics.configuration import parse

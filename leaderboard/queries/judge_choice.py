@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.queries.judge_items import sample_sd
-from leaderboard.statistics.placed_scores import FloatArray, IntArray
+from leaderboard.statistics.correlation.placed_scores import FloatArray, IntArray
 
 SIDES = ("", "above", "below", "apart")
 """Any; the judge above people by more than ``by``, below by more than ``by``, either."""

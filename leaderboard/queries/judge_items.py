@@ -22,8 +22,8 @@ from annotations.models import CorpusVersion, Response, System
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side
 from leaderboard.queries.metric_runs import finished_runs_of
-from leaderboard.statistics.placed_scores import FloatArray, IntArray
-from leaderboard.statistics.standardised_gaps import Gaps, standardised_gaps
+from leaderboard.statistics.correlation.placed_scores import FloatArray, IntArray
+from leaderboard.statistics.judges.standardised_gaps import Gaps, standardised_gaps
 from workers.metrics.configuration import Configuration, parse, still_there
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun

@@ -9,7 +9,7 @@ from typing import Literal
 from common.correlation.scores import DIGITS_OF_PARTS, settled
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.human_scores import HumanSide, human_grid, metric_grid
-from leaderboard.statistics.placed_scores import FloatArray, IntArray
+from leaderboard.statistics.correlation.placed_scores import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -22,14 +22,14 @@ from leaderboard.queries.metric_pair_tests import (
     system_tests,
 )
 from leaderboard.queries.system_choice import resolve_choice, with_choice
-from leaderboard.statistics.correlation_difference import (
+from leaderboard.statistics.correlation.human_ceiling import LEVELS, CeilingLevel
+from leaderboard.statistics.correlation.levels import correlate_items, correlate_systems
+from leaderboard.statistics.correlation.placed_scores import PlacedScores
+from leaderboard.statistics.significance.correlation_difference import (
     difference_over_items,
     difference_over_systems,
 )
-from leaderboard.statistics.driving_items import DrivingItem, driving_items
-from leaderboard.statistics.human_ceiling import LEVELS, CeilingLevel
-from leaderboard.statistics.levels import correlate_items, correlate_systems
-from leaderboard.statistics.placed_scores import PlacedScores
+from leaderboard.statistics.significance.driving_items import DrivingItem, driving_items
 
 TOP = 8
 """Items shown on either side."""

@@ -15,8 +15,8 @@ from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import chosen_systems
-from leaderboard.statistics.levels import correlate_items
-from leaderboard.statistics.placed_scores import FloatArray, IntArray, system_sums
+from leaderboard.statistics.correlation.levels import correlate_items
+from leaderboard.statistics.correlation.placed_scores import FloatArray, IntArray, system_sums
 
 LEVELS = ("turn", "dialogue", "system")
 

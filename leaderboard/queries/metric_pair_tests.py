@@ -11,16 +11,20 @@ from leaderboard.queries.comparisons import default_test, method_text, populatio
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.metric_pair_items import Common, means_of
 from leaderboard.queries.pair_tests import NO_P, TEST_NAMES
-from leaderboard.statistics.clustered_differences import Population
-from leaderboard.statistics.clustered_pairs import (
+from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
+from leaderboard.statistics.correlation.placed_scores import FloatArray, IntArray, PlacedScores
+from leaderboard.statistics.significance.clustered import (
+    Population,
     clustered_pairs_of_items,
     clustered_pairs_of_systems,
 )
-from leaderboard.statistics.human_ceiling import CeilingLevel
-from leaderboard.statistics.item_swaps import swap_tests
-from leaderboard.statistics.permutation import Coefficient, Swapped, permutation_test
-from leaderboard.statistics.placed_scores import FloatArray, IntArray, PlacedScores
-from leaderboard.statistics.williams import williams_test
+from leaderboard.statistics.significance.permutation import (
+    Coefficient,
+    Swapped,
+    permutation_test,
+    swap_tests,
+)
+from leaderboard.statistics.significance.williams import williams_test
 
 COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
 PERMUTATIONS = 1000

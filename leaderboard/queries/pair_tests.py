@@ -23,21 +23,26 @@ from leaderboard.queries.defaults import SEED
 from leaderboard.queries.human_scores import HumanSide, human_side
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import NAMED, chosen_systems, resolve_choice
-from leaderboard.statistics.all_pairs import (
+from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
+from leaderboard.statistics.correlation.placed_scores import FloatArray, PlacedScores
+from leaderboard.statistics.significance.all_pairs import (
     PairTests,
     all_pairs_of_systems,
     correlation_of_means,
     means_of,
 )
-from leaderboard.statistics.clustered_differences import Population
-from leaderboard.statistics.clustered_pairs import (
+from leaderboard.statistics.significance.clustered import (
+    Population,
     clustered_pairs_of_items,
     clustered_pairs_of_systems,
 )
-from leaderboard.statistics.human_ceiling import CeilingLevel
-from leaderboard.statistics.permutation import NAMES, Coefficient, Swapped, permutation_test
-from leaderboard.statistics.placed_scores import FloatArray, PlacedScores
-from leaderboard.statistics.williams import williams_test
+from leaderboard.statistics.significance.permutation import (
+    NAMES,
+    Coefficient,
+    Swapped,
+    permutation_test,
+)
+from leaderboard.statistics.significance.williams import williams_test
 from workers.metrics.configuration import Configuration
 
 COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")

@@ -13,7 +13,7 @@ from annotations.models import CorpusVersion, System
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.correlations import rows_of_level
 from leaderboard.queries.human_scores import human_side
-from leaderboard.statistics.redraws import Recipe
+from leaderboard.statistics.correlation.resampling import Recipe
 from workers.metrics.base import Level
 from workers.metrics.configuration import written_signature
 

@@ -16,9 +16,9 @@ from leaderboard.queries.defaults import SEED
 from leaderboard.queries.human_scores import HumanSide, human_side, metric_grid, scale_of
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.statistics.bounded import Bounds, cut_to
-from leaderboard.statistics.fewer_ratings import Savings, what_if
-from leaderboard.statistics.placed_scores import FloatArray, IntArray
-from leaderboard.statistics.prediction_powered import (
+from leaderboard.statistics.correlation.placed_scores import FloatArray, IntArray
+from leaderboard.statistics.ranking.fewer_ratings import Savings, what_if
+from leaderboard.statistics.ranking.prediction_powered import (
     PoweredMeans,
     RatedPart,
     interval_around,

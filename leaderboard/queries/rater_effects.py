@@ -18,10 +18,10 @@ from leaderboard.analyses.kinds import registered
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import human_side, placed_human, scale_of
 from leaderboard.statistics.bounded import bounds_of_difference, cut_to
-from leaderboard.statistics.crossed_ratings import CrossedRatings
-from leaderboard.statistics.placed_scores import FloatArray
-from leaderboard.statistics.rater_severity import SeverityCorrected, correct_severity
-from leaderboard.statistics.system_ranking import rank_systems
+from leaderboard.statistics.correlation.placed_scores import FloatArray
+from leaderboard.statistics.ranking.crossed_ratings import CrossedRatings
+from leaderboard.statistics.ranking.rater_severity import SeverityCorrected, correct_severity
+from leaderboard.statistics.ranking.system_ranking import rank_systems
 
 METHOD = (
     "linear mixed model score = system + dialogue + item + rater + error, variance components by "

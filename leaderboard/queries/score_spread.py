@@ -15,8 +15,8 @@ from leaderboard.analyses.kinds import registered
 from leaderboard.queries.compared import Finest, MetricScores, chosen_metrics
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.metric_runs import finished_runs_of
-from leaderboard.statistics.placed_scores import FloatArray
-from leaderboard.statistics.spread import histogram, summary_of
+from leaderboard.statistics.correlation.placed_scores import FloatArray
+from leaderboard.statistics.distribution import histogram, summary_of
 from workers.queries import NOTHING_TO_SCORE
 
 

@@ -12,9 +12,9 @@ from annotations.models import CorpusVersion
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.human_scores import human_side, placed_human
 from leaderboard.queries.system_choice import ALL, chosen_systems
+from leaderboard.statistics.correlation.placed_scores import FloatArray, system_sums
 from leaderboard.statistics.design import Design
-from leaderboard.statistics.placed_scores import FloatArray, system_sums
-from leaderboard.statistics.power import LEVEL, POWER, needed_to_separate
+from leaderboard.statistics.significance.power import LEVEL, POWER, needed_to_separate
 
 METHOD = (
     "{test}, two-sided at 5 %, power 80 %, the difference seen taken as the true one; rater noise "

@@ -16,9 +16,9 @@ from leaderboard.queries.compared import ComparedMetric
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import human_side, placed_human, scale_of
 from leaderboard.queries.submitted import NOT_HANDED_IN, HandedIn, compared_scores
-from leaderboard.statistics.human_ceiling import CeilingLevel
-from leaderboard.statistics.placed_scores import PlacedScores
-from leaderboard.statistics.system_ranking import rank_systems
+from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
+from leaderboard.statistics.correlation.placed_scores import PlacedScores
+from leaderboard.statistics.ranking.system_ranking import rank_systems
 from workers.metrics.configuration import Configuration
 from workers.models import MetricRun
 

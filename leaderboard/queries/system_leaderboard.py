@@ -18,9 +18,9 @@ from leaderboard.queries.standing import MEANS_CI, system_standing
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import ALL, chosen_systems, resolve_choice, with_choice
 from leaderboard.queries.time_line import handed_in_at
-from leaderboard.statistics.placed_scores import FloatArray
-from leaderboard.statistics.rank_differences import rank_differences
-from leaderboard.statistics.system_ranking import rank_systems
+from leaderboard.statistics.correlation.placed_scores import FloatArray
+from leaderboard.statistics.ranking.rank_differences import rank_differences
+from leaderboard.statistics.ranking.system_ranking import rank_systems
 
 PLACES = ("place", "best", "worst")
 

@@ -25,8 +25,8 @@ from leaderboard.queries.human_scores import (
     scale_of,
 )
 from leaderboard.queries.submitted import HandedIn, compared_scores
-from leaderboard.statistics.placed_scores import FloatArray, IntArray
-from leaderboard.statistics.system_differences import (
+from leaderboard.statistics.correlation.placed_scores import FloatArray, IntArray
+from leaderboard.statistics.significance.system_differences import (
     PERMUTATIONS,
     SystemDifference,
     compare_systems,

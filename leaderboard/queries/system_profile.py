@@ -11,7 +11,7 @@ from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import human_side, placed_human, scale_of
 from leaderboard.queries.standing import MEANS_CI
 from leaderboard.queries.system_choice import ALL, chosen_systems
-from leaderboard.statistics.system_ranking import rank_systems
+from leaderboard.statistics.ranking.system_ranking import rank_systems
 
 
 @registered("system-profile", version=2)

@@ -15,18 +15,28 @@ from leaderboard.queries.human_scores import (
     placed_metrics,
 )
 from leaderboard.queries.level_scores import level_scores
-from leaderboard.statistics.attenuation import NO_TAU, corrected_for_unreliability
-from leaderboard.statistics.grouped import GroupedCorrelation, within_dialogues, within_systems
-from leaderboard.statistics.human_ceiling import CeilingLevel
-from leaderboard.statistics.levels import MetricCorrelation
-from leaderboard.statistics.pairwise_accuracy import (
+from leaderboard.statistics.correlation.grouped import (
+    GroupedCorrelation,
+    within_dialogues,
+    within_systems,
+)
+from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
+from leaderboard.statistics.correlation.levels import MetricCorrelation
+from leaderboard.statistics.correlation.pairwise_accuracy import (
     pairwise_accuracy,
     pairwise_accuracy_over_dialogues,
 )
-from leaderboard.statistics.placed_scores import PlacedScores, system_sums
-from leaderboard.statistics.soft_pairwise_accuracy import NO_DIALOGUES, soft_pairwise_accuracies
-from leaderboard.statistics.split_half import split_half
-from leaderboard.statistics.tie_calibrated_accuracy import tie_calibrated_accuracies
+from leaderboard.statistics.correlation.placed_scores import PlacedScores, system_sums
+from leaderboard.statistics.correlation.reliability import (
+    NO_TAU,
+    corrected_for_unreliability,
+    split_half,
+)
+from leaderboard.statistics.correlation.soft_pairwise_accuracy import (
+    NO_DIALOGUES,
+    soft_pairwise_accuracies,
+)
+from leaderboard.statistics.correlation.tie_calibrated_accuracy import tie_calibrated_accuracies
 
 NESTED = "every system has dialogues of its own, so none compares two systems"
 Variants = dict[int, dict[str, Any]]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.statistics.placed_scores import FloatArray
+from leaderboard.statistics.correlation.placed_scores import FloatArray
 
 MIN_POINTS = 4
 PERPLEXITY = 30.0

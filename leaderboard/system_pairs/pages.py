@@ -26,7 +26,7 @@ from leaderboard.figures import Figure
 from leaderboard.figures.pair_differences import ItemDifference, pair_differences
 from leaderboard.plots import estimate_of
 from leaderboard.queries.system_pair_texts import ItemText, TurnText, item_texts
-from leaderboard.statistics.placed_scores import FloatArray
+from leaderboard.statistics.correlation.placed_scores import FloatArray
 from leaderboard.system_pairs.comparison import (
     finding,
     items_table,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common.correlation.scores import settled
-from leaderboard.statistics.placed_scores import FloatArray, IntArray
+from leaderboard.statistics.correlation.placed_scores import FloatArray, IntArray
 
 PEOPLE = ""
 """The measure that is people's mean score; others are named like the metric."""

@@ -27,7 +27,7 @@ from leaderboard.figures import (
     system_means,
 )
 from leaderboard.figures.heat_table import correlation_heat
-from leaderboard.statistics.scores_by_human import ScoresAt
+from leaderboard.statistics.distribution import ScoresAt
 from tests.browser.drawn import drawn, upright_lines
 from tests.browser.gallery import gallery, heat_page, page_of
 from tests.browser.visit import Visit, visitors

@@ -36,7 +36,7 @@ from leaderboard.challenges import notices
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.prompts.spec import read_prompt as read_template
 from leaderboard.client.main import _parser
-from leaderboard.statistics.system_differences import compare_systems
+from leaderboard.statistics.significance.system_differences import compare_systems
 from tests.annotations.formats.importers.helpers import file_of, problems, surveyed
 from tests.dialeval_site.documents import SHELL, Block, blocks
 from tests.site import PROJECT

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from common.correlation.jackknife import MOST_GROUPS
-from leaderboard.statistics.grouped import MOST_LEFT_OUT
+from leaderboard.statistics.correlation.grouped import MOST_LEFT_OUT
 from tests.dialeval_site.documents import flat, sections, table_rows, text_of
 from tests.site import PROJECT
 

@@ -18,12 +18,14 @@ MAKEFILE = (PROJECT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " 
 def test_a_function_s_page_has_what_goes_in_and_what_comes_out(tmp_path: Path) -> None:
     """By the options of the Makefile, of one module."""
     (line,) = re.findall(r"^\t\$\(BIN\)/(pdoc .*)", MAKEFILE, flags=re.MULTILINE)
-    command = line.replace("$(REFERENCE)", "leaderboard.statistics.compact_letters").split()
+    command = line.replace(
+        "$(REFERENCE)", "leaderboard.statistics.significance.multiple_comparisons"
+    ).split()
     command[command.index("--output-directory") + 1] = str(tmp_path)
     subprocess.run([sys.executable, "-m", *command], cwd=PROJECT, check=True, timeout=120)
-    page = (tmp_path / "leaderboard" / "statistics" / "compact_letters.html").read_text(
-        encoding="utf-8"
-    )
+    page = (
+        tmp_path / "leaderboard" / "statistics" / "significance" / "compact_letters.html"
+    ).read_text(encoding="utf-8")
     for part in ("arguments", "returns", "raises"):
         assert f'<h6 id="{part}">' in page, part
 

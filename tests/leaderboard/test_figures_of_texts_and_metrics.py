@@ -15,7 +15,7 @@ from leaderboard.figures import (
     scores_by_human,
 )
 from leaderboard.figures.heat_table import correlation_heat, hundredths, significance_heat
-from leaderboard.statistics.scores_by_human import ScoresAt
+from leaderboard.statistics.distribution import ScoresAt
 
 R = Estimate(0.32, ci=(0.2, 0.43))
 

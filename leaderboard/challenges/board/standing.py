@@ -14,8 +14,8 @@ from common.correlation.scores import settled
 from common.estimates import Estimate
 from leaderboard.challenges.board.split import Part
 from leaderboard.statistics.bounded import UNBOUNDED, Bounds
-from leaderboard.statistics.placed_scores import PlacedScores
-from leaderboard.statistics.system_ranking import SystemRank, rank_systems
+from leaderboard.statistics.correlation.placed_scores import PlacedScores
+from leaderboard.statistics.ranking.system_ranking import SystemRank, rank_systems
 
 FloatArray = NDArray[np.float64]
 ONE_DIALOGUE = "an interval over dialogues needs at least 2 scored dialogues"

@@ -28,7 +28,7 @@ from leaderboard.challenges.queries.downloads import hides_references
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.standing import MEANS_CI
-from leaderboard.statistics.placed_scores import FloatArray
+from leaderboard.statistics.correlation.placed_scores import FloatArray
 from workers.language_fit import reading_warnings
 from workers.metrics.configuration import Configuration, still_there
 from workers.models import MetricRun

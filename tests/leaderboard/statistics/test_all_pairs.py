@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from leaderboard.statistics.all_pairs import BLOCK, ENOUGH, all_pairs_of_items, all_pairs_of_systems
-from leaderboard.statistics.permutation import permutation_test
-from leaderboard.statistics.placed_scores import PlacedScores
-from leaderboard.statistics.ranked_rows import human_order, spearman_and_kendall
+from leaderboard.statistics.correlation.placed_scores import PlacedScores
+from leaderboard.statistics.correlation.rowwise import human_order, spearman_and_kendall
+from leaderboard.statistics.significance.all_pairs import (
+    BLOCK,
+    ENOUGH,
+    all_pairs_of_items,
+    all_pairs_of_systems,
+)
+from leaderboard.statistics.significance.permutation import permutation_test
 from tests.leaderboard.statistics.campaign import campaign
 
 SWAPPED = ["systems", "dialogues", "both"]

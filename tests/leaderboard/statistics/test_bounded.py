@@ -13,10 +13,10 @@ from leaderboard.statistics.bounded import (
     interval_of_identical,
     interval_within,
 )
-from leaderboard.statistics.correlation_difference import difference_over_items
-from leaderboard.statistics.placed_scores import PlacedScores
-from leaderboard.statistics.system_differences import compare_systems
-from leaderboard.statistics.system_ranking import rank_systems
+from leaderboard.statistics.correlation.placed_scores import PlacedScores
+from leaderboard.statistics.ranking.system_ranking import rank_systems
+from leaderboard.statistics.significance.correlation_difference import difference_over_items
+from leaderboard.statistics.significance.system_differences import compare_systems
 
 SCALE = (1.0, 5.0)
 

@@ -7,18 +7,16 @@ from scipy import stats
 
 from bench.null_corpora import Own, Shape, null_corpus
 from bench.significance import single_swaps
-from leaderboard.statistics.all_pairs import all_pairs_of_items, all_pairs_of_systems
-from leaderboard.statistics.clustered_differences import (
+from leaderboard.statistics.correlation.placed_scores import PlacedScores, system_sums
+from leaderboard.statistics.significance.all_pairs import all_pairs_of_items, all_pairs_of_systems
+from leaderboard.statistics.significance.clustered import (
+    clustered_pairs_of_items,
+    clustered_pairs_of_systems,
     delete_one_items,
     delete_one_systems,
     difference_tests,
 )
-from leaderboard.statistics.clustered_pairs import (
-    clustered_pairs_of_items,
-    clustered_pairs_of_systems,
-)
-from leaderboard.statistics.placed_scores import PlacedScores, system_sums
-from leaderboard.statistics.williams import williams_test
+from leaderboard.statistics.significance.williams import williams_test
 from tests.leaderboard.statistics.campaign import campaign
 
 PAIR = np.array([0]), np.array([1])

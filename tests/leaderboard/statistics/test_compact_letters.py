@@ -3,7 +3,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from leaderboard.statistics.compact_letters import compact_letters
+from leaderboard.statistics.significance.compact_letters import compact_letters
 
 
 def p_of(significant, metrics):

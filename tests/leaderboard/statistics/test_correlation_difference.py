@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from leaderboard.statistics.correlation_difference import (
+from leaderboard.statistics.significance.correlation_difference import (
     difference_over_items,
     difference_over_systems,
 )

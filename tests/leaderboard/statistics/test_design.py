@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from common.correlation import cluster_resamples
+from leaderboard.statistics.correlation.levels import correlate_systems
+from leaderboard.statistics.correlation.placed_scores import PlacedScores
+from leaderboard.statistics.correlation.soft_pairwise_accuracy import soft_pairwise_accuracies
 from leaderboard.statistics.design import Design
-from leaderboard.statistics.levels import correlate_systems
-from leaderboard.statistics.placed_scores import PlacedScores
-from leaderboard.statistics.power import dialogues_for, needed_to_separate, power_of
-from leaderboard.statistics.soft_pairwise_accuracy import soft_pairwise_accuracies
-from leaderboard.statistics.system_ranking import rank_systems
+from leaderboard.statistics.ranking.system_ranking import rank_systems
+from leaderboard.statistics.significance.power import dialogues_for, needed_to_separate, power_of
 
 CROSSED = [[1, 1, 1], [1, 1, 1]]
 NESTED = [[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]]
@@ -88,7 +88,7 @@ def test_soft_pairwise_accuracy_is_unpaired_where_systems_share_no_dialogue() ->
 
 
 def test_the_unpaired_p_of_soft_pairwise_accuracy_is_uniform_under_the_null() -> None:
-    from leaderboard.statistics.soft_pairwise_accuracy import better_p
+    from leaderboard.statistics.correlation.soft_pairwise_accuracy import better_p
 
     random = np.random.default_rng(4)
     coins = random.integers(0, 2, (20, 400)) * 2.0 - 1.0

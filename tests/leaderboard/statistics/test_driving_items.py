@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from common.estimates import Undefined
-from leaderboard.statistics.driving_items import driving_items
+from leaderboard.statistics.significance.driving_items import driving_items
 
 
 def test_the_shares_sum_to_the_difference_of_the_two_correlations() -> None:

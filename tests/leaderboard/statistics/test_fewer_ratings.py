@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from leaderboard.statistics.fewer_ratings import only_rated_in, what_if
-from leaderboard.statistics.prediction_powered import part_of_dialogues
+from leaderboard.statistics.ranking.fewer_ratings import only_rated_in, what_if
+from leaderboard.statistics.ranking.prediction_powered import part_of_dialogues
 
 
 def system(goes_with, seed, dialogues=40, turns=2, rated=None):

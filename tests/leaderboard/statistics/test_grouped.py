@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from common.correlation import COEFFICIENTS
-from leaderboard.statistics.grouped import within_dialogues, within_systems
+from leaderboard.statistics.correlation.grouped import within_dialogues, within_systems
 from tests.common.correlation.resampled import SCIPY
 from tests.leaderboard.statistics.campaign import campaign
 

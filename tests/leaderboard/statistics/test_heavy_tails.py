@@ -6,8 +6,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from leaderboard.statistics.heavy_tails import MOST_KURTOSIS, excess_kurtosis, heavy_tail_remark
-from leaderboard.statistics.levels import correlate_items
+from leaderboard.statistics.correlation.heavy_tails import (
+    MOST_KURTOSIS,
+    excess_kurtosis,
+    heavy_tail_remark,
+)
+from leaderboard.statistics.correlation.levels import correlate_items
 
 DIALOGUES, EACH, STRENGTH = 30, 4, 0.7
 

@@ -8,9 +8,9 @@ import pytest
 
 from annotations.agreement.matrix import RatingMatrix
 from common.estimates import Estimate
-from leaderboard.statistics.human_ceiling import correlation_ceiling
-from leaderboard.statistics.leave_one_out import leave_one_out_agreement
-from leaderboard.statistics.split_half import split_half
+from leaderboard.statistics.correlation.human_ceiling import correlation_ceiling
+from leaderboard.statistics.correlation.leave_one_out import leave_one_out_agreement
+from leaderboard.statistics.correlation.reliability import split_half
 
 VAR_OF_TRUTH = 1.25
 CORPORA = range(12)

@@ -8,12 +8,17 @@ from scipy import stats
 
 from common.correlation import COEFFICIENTS, cluster_resamples
 from common.estimates import Undefined
-from leaderboard.statistics import system_side
-from leaderboard.statistics.levels import correlate_items, correlate_systems
-from leaderboard.statistics.placed_scores import PlacedScores
-from leaderboard.statistics.redraws import Recipe
-from leaderboard.statistics.system_ranking import rank_systems
-from leaderboard.statistics.true_means import SeenMeans, _chance, _errors, plausible_means
+from leaderboard.statistics.correlation import system_means as system_side
+from leaderboard.statistics.correlation.levels import correlate_items, correlate_systems
+from leaderboard.statistics.correlation.placed_scores import PlacedScores
+from leaderboard.statistics.correlation.resampling import Recipe
+from leaderboard.statistics.correlation.true_means import (
+    SeenMeans,
+    _chance,
+    _errors,
+    plausible_means,
+)
+from leaderboard.statistics.ranking.system_ranking import rank_systems
 from tests.common.correlation.resampled import SCIPY
 from tests.leaderboard.statistics.campaign import campaign
 from tests.leaderboard.statistics.made_corpora import Spreads, World

@@ -14,29 +14,28 @@ from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.report import agreement_report
 from annotations.campaigns.rater_statistics.others import beside_others
 from common.estimates import BESIDE_ITS_INTERVAL, Estimate, Undefined
-from leaderboard.statistics.attenuation import corrected_for_unreliability
-from leaderboard.statistics.correlation_difference import (
-    difference_over_items,
-    difference_over_systems,
-)
-from leaderboard.statistics.grouped import within_dialogues, within_systems
-from leaderboard.statistics.leave_one_out import leave_one_out_agreement
-from leaderboard.statistics.levels import correlate_items, correlate_systems
-from leaderboard.statistics.metric_by_metric import correlate_metrics
-from leaderboard.statistics.pairwise_accuracy import pairwise_accuracy_over_dialogues
-from leaderboard.statistics.placed_scores import PlacedScores
-from leaderboard.statistics.share_over_dialogues import share_over_dialogues
-from leaderboard.statistics.split_half import split_half
-from leaderboard.statistics.standardised_gaps import (
+from leaderboard.statistics.correlation.grouped import within_dialogues, within_systems
+from leaderboard.statistics.correlation.leave_one_out import leave_one_out_agreement
+from leaderboard.statistics.correlation.levels import correlate_items, correlate_systems
+from leaderboard.statistics.correlation.metric_by_metric import correlate_metrics
+from leaderboard.statistics.correlation.pairwise_accuracy import pairwise_accuracy_over_dialogues
+from leaderboard.statistics.correlation.placed_scores import PlacedScores
+from leaderboard.statistics.correlation.reliability import corrected_for_unreliability, split_half
+from leaderboard.statistics.correlation.tie_calibrated_accuracy import tie_calibrated_accuracies
+from leaderboard.statistics.judges.standardised_gaps import (
     Gaps,
     difference_of_means,
     mean_gap,
     standardised_gaps,
 )
-from leaderboard.statistics.system_differences import compare_systems
-from leaderboard.statistics.system_ranking import rank_systems
-from leaderboard.statistics.tie_calibrated_accuracy import tie_calibrated_accuracies
-from leaderboard.statistics.verbosity import with_covariate
+from leaderboard.statistics.judges.verbosity import with_covariate
+from leaderboard.statistics.ranking.system_ranking import rank_systems
+from leaderboard.statistics.share_over_dialogues import share_over_dialogues
+from leaderboard.statistics.significance.correlation_difference import (
+    difference_over_items,
+    difference_over_systems,
+)
+from leaderboard.statistics.significance.system_differences import compare_systems
 
 DRAWS = 200
 

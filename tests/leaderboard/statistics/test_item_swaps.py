@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from leaderboard.statistics import item_swaps
-from leaderboard.statistics.item_swaps import swap_tests
-from leaderboard.statistics.permutation import Coefficient, Swapped, permutation_test
+from leaderboard.statistics.significance import permutation
+from leaderboard.statistics.significance.permutation import (
+    Coefficient,
+    Swapped,
+    permutation_test,
+    swap_tests,
+)
 
 RANDOM = np.random.default_rng(2)
 SYSTEM, DIALOGUE = np.tile(np.arange(4), 9), np.repeat(np.arange(9), 4)
@@ -20,7 +24,7 @@ FIRST, SECOND = HUMAN + RANDOM.normal(size=36), np.round(HUMAN + 2 * RANDOM.norm
 def test_difference_and_p_are_those_of_the_plain_test(
     monkeypatch: pytest.MonkeyPatch, coefficient: Coefficient, swapped: Swapped
 ) -> None:
-    monkeypatch.setattr(item_swaps, "SWAPS_AT_ONCE", 36 * 40)  # several parts
+    monkeypatch.setattr(permutation, "SWAPS_AT_ONCE", 36 * 40)  # several parts
     found = swap_tests(HUMAN, FIRST, SECOND, SYSTEM, DIALOGUE, swapped, 99, 7)[coefficient]
     plain = permutation_test(
         HUMAN, FIRST, SECOND, SYSTEM, DIALOGUE, "item", coefficient, "two-sided", 99, 7, swapped

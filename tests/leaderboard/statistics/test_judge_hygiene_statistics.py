@@ -9,15 +9,15 @@ import pytest
 from scipy import stats
 
 from common.estimates import Undefined
-from leaderboard.statistics.score_by_turn import by_turn_number
-from leaderboard.statistics.self_preference import SelfPreference, self_preference
-from leaderboard.statistics.standardised_gaps import (
+from leaderboard.statistics.judges.self_preference import SelfPreference, self_preference
+from leaderboard.statistics.judges.standardised_gaps import (
     Gaps,
+    by_turn_number,
     difference_of_means,
     mean_gap,
     standardised_gaps,
 )
-from leaderboard.statistics.verbosity import with_covariate, words_of
+from leaderboard.statistics.judges.verbosity import with_covariate, words_of
 
 NAN = math.nan
 

@@ -7,7 +7,7 @@ import pytest
 
 from annotations.agreement.matrix import RatingMatrix
 from common.correlation import COEFFICIENTS, cluster_resamples
-from leaderboard.statistics.leave_one_out import leave_one_out_agreement
+from leaderboard.statistics.correlation.leave_one_out import leave_one_out_agreement
 from tests.common.correlation.resampled import SCIPY, drawn_items
 from tests.leaderboard.statistics.campaign import campaign
 

@@ -2,8 +2,12 @@ import numpy as np
 import pytest
 
 from common.correlation import COEFFICIENTS, cluster_resamples
-from leaderboard.statistics.levels import SYSTEM_ONLY_NOTE, correlate_items, correlate_systems
-from leaderboard.statistics.placed_scores import PlacedScores
+from leaderboard.statistics.correlation.levels import (
+    SYSTEM_ONLY_NOTE,
+    correlate_items,
+    correlate_systems,
+)
+from leaderboard.statistics.correlation.placed_scores import PlacedScores
 from tests.common.correlation.resampled import SCIPY, drawn_items
 from tests.leaderboard.statistics.campaign import campaign
 

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from common.correlation import COEFFICIENTS
-from leaderboard.statistics.levels import correlate_items, correlate_systems
-from leaderboard.statistics.placed_scores import PlacedScores
+from leaderboard.statistics.correlation.levels import correlate_items, correlate_systems
+from leaderboard.statistics.correlation.placed_scores import PlacedScores
 
 RESPONSES_PER_CONTEXT = 5
 LEFT_OUT = {

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaderboard.statistics.many_comparisons import benjamini_hochberg, holm
+from leaderboard.statistics.significance.multiple_comparisons import benjamini_hochberg, holm
 
 CASE = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())[
     "many_comparisons"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from leaderboard.statistics.metric_by_metric import (
+from leaderboard.statistics.correlation.metric_by_metric import (
     correlate_metrics,
     correlate_metrics_of_systems,
     similar_order,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from leaderboard.statistics.normal_scores import normal_scores
+from leaderboard.statistics.correlation.true_means import normal_scores
 
 
 def test_scores_are_blom_s_and_equal_means_share_theirs():

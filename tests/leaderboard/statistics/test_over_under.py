@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from common.estimates import Undefined
-from leaderboard.statistics.over_under import OverUnder, widest_gaps
+from leaderboard.statistics.significance.driving_items import OverUnder, widest_gaps
 
 NAN = math.nan
 

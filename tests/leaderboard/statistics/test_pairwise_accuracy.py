@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from common.correlation import cluster_resamples
-from leaderboard.statistics.pairwise_accuracy import (
+from leaderboard.statistics.correlation.pairwise_accuracy import (
     pairwise_accuracy,
     pairwise_accuracy_over_dialogues,
 )
-from leaderboard.statistics.placed_scores import PlacedScores
+from leaderboard.statistics.correlation.placed_scores import PlacedScores
 from tests.common.correlation.resampled import drawn_items
 from tests.leaderboard.statistics.campaign import campaign
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from leaderboard.statistics.partial_rank import partial_from, partial_spearman
+from leaderboard.statistics.judges.verbosity import partial_from, partial_spearman
 
 
 def of(x: list[float], y: list[float], z: list[float], **settings: int) -> object:

@@ -3,8 +3,8 @@ import itertools
 import numpy as np
 import pytest
 
-from leaderboard.statistics import permutation
-from leaderboard.statistics.permutation import permutation_test
+from leaderboard.statistics.significance import permutation
+from leaderboard.statistics.significance.permutation import permutation_test
 from tests.common.correlation.resampled import SCIPY
 from tests.leaderboard.statistics.campaign import campaign
 

@@ -1,7 +1,11 @@
 import numpy as np
 import pytest
 
-from leaderboard.statistics.placed_scores import PlacedScores, dialogue_means, system_sums
+from leaderboard.statistics.correlation.placed_scores import (
+    PlacedScores,
+    dialogue_means,
+    system_sums,
+)
 
 
 def test_system_means_leave_missing_scores_out():

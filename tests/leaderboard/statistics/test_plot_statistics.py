@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from leaderboard.statistics.correlation.regression_band import regression_band
+from leaderboard.statistics.distribution import scores_by_human
 from leaderboard.statistics.embedding_map import cosines_to_references, plane_map
-from leaderboard.statistics.regression_band import regression_band
-from leaderboard.statistics.scores_by_human import scores_by_human
 
 
 def test_the_t_band_is_that_of_the_textbook():

@@ -6,7 +6,12 @@ import pytest
 from scipy import stats
 
 from common.correlation.identical import IDENTICAL_DIALOGUES, NO_ENDS
-from leaderboard.statistics.power import dialogues_for, needed_to_separate, power_of, ratings_for
+from leaderboard.statistics.significance.power import (
+    dialogues_for,
+    needed_to_separate,
+    power_of,
+    ratings_for,
+)
 
 CASE = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())[
     "paired_t_power"

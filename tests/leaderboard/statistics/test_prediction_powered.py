@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from leaderboard.statistics.prediction_powered import (
+from leaderboard.statistics.ranking.prediction_powered import (
     LEAST_DIALOGUES,
     RatedPart,
     interval_around,

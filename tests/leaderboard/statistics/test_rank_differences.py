@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from leaderboard.statistics.rank_differences import places, rank_differences
+from leaderboard.statistics.ranking.rank_differences import places, rank_differences
 
 NONE = np.full(4, np.nan)
 

@@ -9,8 +9,12 @@ import numpy as np
 import pytest
 
 from common.estimates import Undefined
-from leaderboard.statistics.crossed_ratings import CrossedRatings, NormalEquations, of_groups
-from leaderboard.statistics.rater_severity import correct_severity
+from leaderboard.statistics.ranking.crossed_ratings import (
+    CrossedRatings,
+    NormalEquations,
+    of_groups,
+)
+from leaderboard.statistics.ranking.rater_severity import correct_severity
 
 CASE = json.loads(
     (Path(__file__).parents[2] / "cases" / "crossed_ratings_reml.json").read_text(encoding="utf-8")

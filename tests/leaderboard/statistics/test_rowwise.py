@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from leaderboard.statistics.rowwise import compiled_rows, correlate_rows, fixed_side
+from leaderboard.statistics.correlation.rowwise import compiled_rows, correlate_rows, fixed_side
 from tests.common.correlation.resampled import SCIPY
 
 

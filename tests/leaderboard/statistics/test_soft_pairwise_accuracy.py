@@ -4,8 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaderboard.statistics.placed_scores import PlacedScores
-from leaderboard.statistics.soft_pairwise_accuracy import soft_pairwise_accuracies
+from leaderboard.statistics.correlation.placed_scores import PlacedScores
+from leaderboard.statistics.correlation.soft_pairwise_accuracy import soft_pairwise_accuracies
 
 CASE = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())[
     "soft_pairwise_accuracy"

@@ -3,8 +3,11 @@ import pytest
 
 from annotations.agreement.matrix import RatingMatrix
 from common.estimates import Estimate
-from leaderboard.statistics.attenuation import corrected_for_unreliability
-from leaderboard.statistics.split_half import split_half, stepped_up
+from leaderboard.statistics.correlation.reliability import (
+    corrected_for_unreliability,
+    split_half,
+    stepped_up,
+)
 from tests.leaderboard.statistics.made_corpora import World, made_corpus
 
 

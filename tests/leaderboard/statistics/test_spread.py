@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from leaderboard.statistics.spread import MOST_BINS, Bin, histogram, round_width, summary_of
+from leaderboard.statistics.distribution import MOST_BINS, Bin, histogram, round_width, summary_of
 
 
 def test_the_summary_of_five_scores() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from leaderboard.statistics.system_differences import compare_systems
+from leaderboard.statistics.significance.system_differences import compare_systems
 
 
 def test_one_item_a_dialogue_is_the_paired_t_interval() -> None:

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from common.correlation import cluster_resamples
-from leaderboard.statistics.placed_scores import PlacedScores
-from leaderboard.statistics.system_ranking import rank_systems
+from leaderboard.statistics.correlation.placed_scores import PlacedScores
+from leaderboard.statistics.ranking.system_ranking import rank_systems
 from tests.common.correlation.resampled import drawn_items
 from tests.leaderboard.statistics.campaign import campaign
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaderboard.statistics import tie_calibrated_accuracy as calibration
-from leaderboard.statistics.tie_calibrated_accuracy import tie_calibrated_accuracies
+from leaderboard.statistics.correlation import tie_calibrated_accuracy
+from leaderboard.statistics.correlation.tie_calibrated_accuracy import tie_calibrated_accuracies
 
 CASES = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())[
     "tie_calibration"
@@ -96,7 +96,7 @@ def test_too_many_pairs_are_drawn_and_the_share_is_kept(monkeypatch):
     human = random.integers(1, 6, 400).astype(float)
     metric = human + random.normal(size=400)
     (whole,) = tie_calibrated_accuracies(human, metric)
-    monkeypatch.setattr(calibration, "MOST_PAIRS", 20_000)
+    monkeypatch.setattr(tie_calibrated_accuracy, "MOST_PAIRS", 20_000)
     (drawn,) = tie_calibrated_accuracies(human, metric)
     assert (whole.pairs, drawn.pairs) == (400 * 399 // 2, 20_000)
     assert drawn.accuracy.value == pytest.approx(whole.accuracy.value, abs=0.015)

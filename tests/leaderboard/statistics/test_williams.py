@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaderboard.statistics.williams import williams_of_correlations, williams_test
+from leaderboard.statistics.significance.williams import williams_of_correlations, williams_test
 
 CASE = json.loads((Path(__file__).parents[2] / "cases" / "significance.json").read_text())[
     "williams"
