@@ -87,9 +87,9 @@ def _of_corpus(
     slug: str, metrics: Sequence[str], asked: argparse.Namespace
 ) -> Iterator[tuple[str, list[Found]]]:
     from annotations.corpora.queries import select_systems, version_of
+    from leaderboard.pages.fewer_ratings.query import rated_parts
     from leaderboard.queries import human_side
     from leaderboard.queries.compared import chosen_metrics
-    from leaderboard.queries.prediction_powered import rated_parts
     from leaderboard.queries.submitted import compared_scores
 
     version = version_of(slug)

@@ -5,27 +5,19 @@ class LeaderboardConfig(AppConfig):
     name = "leaderboard"
 
     def ready(self) -> None:
+        # Each registers kinds of stored answers.
+        import leaderboard.pages.fewer_ratings.query
+        import leaderboard.pages.judges.bias
+        import leaderboard.pages.judges.items
+        import leaderboard.pages.maps.query
+        import leaderboard.pages.metric.query
+        import leaderboard.pages.metric_pair.plots
+        import leaderboard.pages.metric_pair.query
+        import leaderboard.pages.metrics.plots
+        import leaderboard.pages.metrics.query
+        import leaderboard.pages.raters.query
+        import leaderboard.pages.system_pair.query
+        import leaderboard.pages.systems.query
+        import leaderboard.queries.comparisons
+        import leaderboard.queries.standing  # noqa: F401
         from leaderboard import signals  # noqa: F401  connects them
-
-        # As the following, kinds of stored answers.
-        from leaderboard.metric_boards import scatter_plots  # noqa: F401
-        from leaderboard.metric_pairs import plots  # noqa: F401
-        from leaderboard.queries import (  # noqa: F401
-            campaigns,
-            comparisons,
-            disagreement,
-            heat_map,
-            judge_bias,
-            judge_items,
-            metric_leaderboard,
-            metric_pair,
-            prediction_powered,
-            rater_effects,
-            response_map,
-            score_spread,
-            separating,
-            standing,
-            system_leaderboard,
-            system_pair,
-            system_profile,
-        )

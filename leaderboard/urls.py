@@ -1,17 +1,20 @@
 from django.urls import include, path
 
 from leaderboard.analyses import pages as analysis_pages
-from leaderboard.dialogues import pages as dialogue_pages
-from leaderboard.fewer_ratings import pages as fewer_ratings_pages
-from leaderboard.judges import pages as judge_pages
-from leaderboard.maps import heat_map_pages, response_map_pages
-from leaderboard.metric_boards import pages as metric_board_pages
-from leaderboard.metric_pairs import pages as metric_comparison_pages
-from leaderboard.one_metric import pages as metric_pages
-from leaderboard.raters import agreement_pages, campaign_pages, effects_pages
-from leaderboard.system_boards import pages as system_board_pages
-from leaderboard.system_pairs import pages as system_comparison_pages
-from leaderboard.trainings import pages as training_pages
+from leaderboard.pages.dialogue import view
+from leaderboard.pages.fewer_ratings import view as fewer_ratings_pages
+from leaderboard.pages.judges import view as judge_pages
+from leaderboard.pages.maps import view as heat_map_pages
+from leaderboard.pages.maps import view as response_map_pages
+from leaderboard.pages.metric import view as metric_pages
+from leaderboard.pages.metric_pair import view as metric_comparison_pages
+from leaderboard.pages.metrics import view as metric_board_pages
+from leaderboard.pages.raters import view as agreement_pages
+from leaderboard.pages.raters import view as campaign_pages
+from leaderboard.pages.raters import view as effects_pages
+from leaderboard.pages.system_pair import view as system_comparison_pages
+from leaderboard.pages.systems import view as system_board_pages
+from leaderboard.pages.training import view as training_pages
 
 urlpatterns = [
     path("metrics/<str:name>/", metric_pages.metric, name="metric"),
@@ -45,7 +48,7 @@ urlpatterns = [
         name="response-map",
     ),
     path("corpora/<slug:slug>/agreement/", agreement_pages.agreement, name="agreement"),
-    path("corpora/<slug:slug>/dialogues/<int:position>/", dialogue_pages.dialogue, name="dialogue"),
+    path("corpora/<slug:slug>/dialogues/<int:position>/", view.dialogue, name="dialogue"),
     path("corpora/<slug:slug>/judges/inspect/", judge_pages.inspector, name="judge-inspector"),
     path(
         "corpora/<slug:slug>/judges/inspect/<int:position>/",

@@ -13,11 +13,12 @@ class ChallengesConfig(AppConfig):
         from leaderboard.challenges.queries.named_judges import rounds_naming
         from leaderboard.challenges.queries.submission_times import received_at
         from leaderboard.challenges.queries.system_choices import of_rounds_and_tracks
-        from leaderboard.queries import system_choice, time_line
+        from leaderboard.pages.systems import query
+        from leaderboard.queries import system_choice
         from workers.judges import budgets, prompt_uses
 
         budgets.register(judge_budget.pays_for)
         prompt_uses.register(rounds_naming)
         system_choice.register(of_rounds_and_tracks)
-        time_line.register(received_at)
+        query.register(received_at)
         site_identity.register(uploads.FILES)

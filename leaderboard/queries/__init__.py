@@ -3,7 +3,6 @@ them."""
 
 from leaderboard.queries.compared import ComparedMetric, MetricScores, chosen_metrics
 from leaderboard.queries.correlations import CORRELATION_LEVELS, meta_evaluation, metric_means
-from leaderboard.queries.disagreement import Judged, disagreement, judged
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid
 from leaderboard.queries.metric_runs import (
@@ -16,7 +15,6 @@ from leaderboard.queries.metric_runs import (
     not_run,
     ran_on,
 )
-from leaderboard.queries.score_spread import score_spread
 from leaderboard.queries.standing import agreement, rated_levels, system_standing
 from leaderboard.queries.submitted import compared_scores, named_metrics, shown_submitted_metrics
 
@@ -25,7 +23,6 @@ __all__ = [
     "ComparedMetric",
     "DetailsOf",
     "HumanSide",
-    "Judged",
     "MadeWith",
     "MetricScores",
     "Ran",
@@ -33,11 +30,9 @@ __all__ = [
     "chosen_metrics",
     "compared_scores",
     "details_of",
-    "disagreement",
     "example_run",
     "human_grid",
     "human_side",
-    "judged",
     "made_with",
     "meta_evaluation",
     "metric_grid",
@@ -47,7 +42,6 @@ __all__ = [
     "not_run",
     "ran_on",
     "rated_levels",
-    "score_spread",
     "shown_submitted_metrics",
     "system_standing",
 ]

@@ -22,7 +22,7 @@ from django.template import engines
 from django.test import RequestFactory
 
 from leaderboard.figures import Figure
-from leaderboard.figures.heat_table import HeatTable
+from leaderboard.pages.maps.heat_figure import HeatTable
 
 TEMPLATE = """{% extends "base.html" %}{% load dialeval %}
 {% block header %}{% endblock %}{% block heading %}Figures{% endblock %}

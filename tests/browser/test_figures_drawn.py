@@ -13,20 +13,12 @@ import pytest
 from playwright.sync_api import Browser, Locator
 
 from common.estimates import Estimate
-from leaderboard.figures import (
-    ForestRow,
-    MapPoint,
-    Point,
-    RankRow,
-    SystemMean,
-    forest,
-    metric_vs_human_scatter,
-    rank_intervals,
-    response_map,
-    scores_by_human,
-    system_means,
-)
-from leaderboard.figures.heat_table import correlation_heat
+from leaderboard.figures import ForestRow, Point, SystemMean, forest, metric_vs_human_scatter
+from leaderboard.pages.maps.heat_figure import correlation_heat
+from leaderboard.pages.maps.map_figure import MapPoint, response_map
+from leaderboard.pages.metrics.figures import scores_by_human
+from leaderboard.pages.systems.figures.rank_intervals import RankRow, rank_intervals
+from leaderboard.pages.systems.figures.system_means import system_means
 from leaderboard.statistics.distribution import ScoresAt
 from tests.browser.drawn import drawn, upright_lines
 from tests.browser.gallery import gallery, heat_page, page_of

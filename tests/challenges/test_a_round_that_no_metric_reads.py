@@ -18,7 +18,7 @@ from leaderboard.analyses.computing import compute_waiting
 from leaderboard.challenges.forms.round import RoundForm
 from leaderboard.challenges.models import Round
 from leaderboard.challenges.queries.board import round_board
-from leaderboard.metric_boards.board import HARD_TO_READ, metric_board
+from leaderboard.pages.metrics.tables import HARD_TO_READ, metric_board
 from leaderboard.queries.correlations import meta_evaluation
 from tests.challenges.sets import good_file, open_challenge, open_round, scored, team_with_member
 

@@ -27,11 +27,11 @@ from leaderboard.actions import (
     store_submitted_metric,
     withdraw_submitted_metric,
 )
-from leaderboard.metric_boards.board import metric_board
-from leaderboard.metric_boards.scatter_plots import scatter_figures
 from leaderboard.models import SubmittedMetric
+from leaderboard.pages.metrics.plots import scatter_figures
+from leaderboard.pages.metrics.tables import metric_board
+from leaderboard.pages.systems.tables import system_board
 from leaderboard.queries import compared_scores, meta_evaluation, metric_scores, system_standing
-from leaderboard.system_boards.board import system_board
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated, odd_metrics, rated  # noqa: F401 (fixtures)
 
 pytestmark = pytest.mark.django_db

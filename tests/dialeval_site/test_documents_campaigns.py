@@ -41,7 +41,7 @@ from annotations.personas.knowledge import (
     YOUNGEST,
 )
 from dialeval_site import demo_campaigns
-from leaderboard.queries.campaigns import WIDEST_SHOWN
+from leaderboard.pages.raters.query import WIDEST_SHOWN
 from tests.campaigns.sets import made_campaign, made_raters
 from tests.dialeval_site.documents import code_words, first_table, sections, table_rows, text_of
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from dialeval_site.demo import WITH_A_MODEL
-from leaderboard.one_metric import pages as metric_pages
+from leaderboard.pages.metric import view
 from tests.dialeval_site.documents import (
     code_words,
     first_table,
@@ -272,7 +272,7 @@ def test_every_field_of_a_metric_in_the_api_is_documented() -> None:
 
 
 def test_every_parameter_of_a_metric_s_page_is_documented() -> None:
-    source = Path(metric_pages.__file__).read_text(encoding="utf-8")
+    source = Path(view.__file__).read_text(encoding="utf-8")
     read = set(re.findall(r'request\.GET\.get(?:list)?\("(\w+)"', source)) | {"aspect"}
     rows = first_table(sections(text_of("endpoints.md"))["What an address may carry"])
     documented = {

@@ -10,11 +10,11 @@ import pytest
 from django.core.management import call_command
 
 from annotations.models import CorpusVersion
-from leaderboard.queries.prediction_powered import prediction_powered
-from leaderboard.queries.rater_effects import rater_effects
+from leaderboard.pages.fewer_ratings.query import prediction_powered
+from leaderboard.pages.raters.query import rater_effects
+from leaderboard.pages.system_pair.query import system_pair
+from leaderboard.pages.systems.query import system_profile
 from leaderboard.queries.standing import system_standing
-from leaderboard.queries.system_pair import system_pair
-from leaderboard.queries.system_profile import system_profile
 from tests.annotations.stored import dialogue, rated_corpus, stored
 
 pytestmark = pytest.mark.django_db

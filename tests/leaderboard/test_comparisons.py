@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotations.models import CorpusVersion
+from leaderboard.pages.systems.query import separating
 from leaderboard.queries.comparisons import (
     compared_pairs,
     comparisons,
@@ -16,7 +17,6 @@ from leaderboard.queries.comparisons import (
     permutations_for,
 )
 from leaderboard.queries.pair_tests import pair_tests
-from leaderboard.queries.separating import separating
 from tests.leaderboard.conftest import Rated
 from workers.models import MetricRun
 

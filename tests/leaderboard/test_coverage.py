@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command
 
 from annotations.models import CorpusVersion
-from leaderboard.metric_boards.board import metric_board
+from leaderboard.pages.metrics.tables import metric_board
 from leaderboard.queries import meta_evaluation
 from tests.leaderboard.conftest import Rated
 from workers.models import MetricRun

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from annotations.models import Rater, Rating, Response, System
-from leaderboard.dialogues.contents import SYSTEMS_A_PAGE
+from leaderboard.pages.dialogue.view import SYSTEMS_A_PAGE
 from tests.campaigns.sets import made_version
 
 SYSTEMS = SYSTEMS_A_PAGE + 3

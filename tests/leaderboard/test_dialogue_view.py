@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotations.models import Turn
-from leaderboard.dialogues.contents import _bubbles
+from leaderboard.pages.dialogue.view import _bubbles
 
 HELLO, HI, HOW, WELL, BYE = (
     ["A", "hello"],

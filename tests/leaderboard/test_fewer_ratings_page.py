@@ -7,14 +7,19 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.fewer_ratings.tables import (
+from leaderboard.pages.fewer_ratings.figures import (
+    SYSTEMS_DRAWN,
+    WidthAt,
+    benefit_curve,
+    width_curve,
+)
+from leaderboard.pages.fewer_ratings.query import prediction_powered
+from leaderboard.pages.fewer_ratings.tables import (
     in_one_sentence,
     metrics_by_correlation,
     points_of_all,
     usual_point,
 )
-from leaderboard.figures.fewer_ratings import SYSTEMS_DRAWN, WidthAt, benefit_curve, width_curve
-from leaderboard.queries.prediction_powered import prediction_powered
 from tests.annotations.stored import dialogue, rated_corpus, stored
 
 pytestmark = pytest.mark.django_db

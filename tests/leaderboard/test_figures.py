@@ -14,10 +14,9 @@ from leaderboard.figures import (
     Level,
     Point,
     SystemMean,
-    metric_correlations,
     metric_vs_human_scatter,
-    system_means,
 )
+from leaderboard.pages.systems.figures.system_means import system_means
 
 R = Estimate(0.32, ci=(0.2, 0.43), p=0.001)
 THREE = [Point("one", 1.5, 0.1, 0), Point("two", 2.5, 0.5, 1), Point("three", 3.5, 0.3, 9)]
@@ -220,16 +219,6 @@ def test_a_system_without_a_mean_is_named_not_drawn() -> None:
     )
     assert len(figure.data) == 1
     assert "Without a mean: new." in figure.caption
-
-
-def test_metric_correlations_show_the_ceiling_as_a_labelled_line() -> None:
-    figure = metric_correlations(
-        [("bleu_4", R)], figure_id="c", level="turn", ceiling=Estimate(0.67)
-    )
-    assert (figure.layout["shapes"][0]["x0"], figure.layout["annotations"][0]["text"]) == (
-        0.67,
-        "ceiling (√reliability) 0.67",
-    )
 
 
 def test_figures_are_json_without_nan() -> None:

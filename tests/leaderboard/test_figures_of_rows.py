@@ -7,25 +7,19 @@ import json
 import pytest
 
 from common.estimates import Estimate
-from leaderboard.figures import (
-    Figure,
-    ForestRow,
-    RankRow,
-    SystemMean,
-    forest,
-    rank_intervals,
-    system_means,
-)
+from leaderboard.figures import Figure, ForestRow, SystemMean, forest
 from leaderboard.figures.drawing import places
-from leaderboard.figures.fewer_ratings import (
+from leaderboard.pages.fewer_ratings.figures import (
     TwoMeans,
     WidthAt,
     benefit_curve,
     two_intervals,
     width_curve,
 )
-from leaderboard.figures.rater_effects import RaterRow, scale_use, severity_forest
-from leaderboard.figures.score_spread import system_scores
+from leaderboard.pages.metric.figures import system_scores
+from leaderboard.pages.raters.figures import RaterRow, scale_use, severity_forest
+from leaderboard.pages.systems.figures.rank_intervals import RankRow, rank_intervals
+from leaderboard.pages.systems.figures.system_means import system_means
 
 THREE = [
     ForestRow("bleu_4", Estimate(0.1, ci=(0.0, 0.25)), "b", note="12 s per 1,000 responses"),

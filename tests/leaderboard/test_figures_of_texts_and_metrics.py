@@ -7,14 +7,10 @@ import json
 import pytest
 
 from common.estimates import Estimate
-from leaderboard.figures import (
-    MapPoint,
-    Point,
-    metric_vs_human_scatter,
-    response_map,
-    scores_by_human,
-)
-from leaderboard.figures.heat_table import correlation_heat, hundredths, significance_heat
+from leaderboard.figures import Point, metric_vs_human_scatter
+from leaderboard.pages.maps.heat_figure import correlation_heat, hundredths, significance_heat
+from leaderboard.pages.maps.map_figure import MapPoint, response_map
+from leaderboard.pages.metrics.figures import scores_by_human
 from leaderboard.statistics.distribution import ScoresAt
 
 R = Estimate(0.32, ci=(0.2, 0.43))

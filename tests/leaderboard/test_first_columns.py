@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from common.tables import Column, Table
-from leaderboard.system_boards.board import shown_columns
-from leaderboard.system_boards.misleading import nearest_to_people
+from leaderboard.pages.systems.misleading import nearest_to_people
+from leaderboard.pages.systems.tables import shown_columns
 
 
 def first_shown(metrics: int, nearest: Sequence[str] = ()) -> list[str]:

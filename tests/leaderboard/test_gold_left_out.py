@@ -23,6 +23,7 @@ from annotations.models import CorpusVersion, Response, System
 from leaderboard.analyses.computing import answer_of, compute_waiting
 from leaderboard.metric_requests import correlation_params
 from leaderboard.models import Analysis
+from leaderboard.pages.report.contents import contents_of
 from leaderboard.queries import system_choice
 from leaderboard.queries.system_choice import (
     SystemChoice,
@@ -30,7 +31,6 @@ from leaderboard.queries.system_choice import (
     resolve_choice,
     system_choices,
 )
-from leaderboard.report.contents import contents_of
 
 pytestmark = pytest.mark.django_db
 

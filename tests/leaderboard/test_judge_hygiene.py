@@ -11,8 +11,8 @@ import pytest
 from django.test import Client
 
 from annotations.models import CorpusVersion, System
-from leaderboard.judges.tables import bias_sentences
-from leaderboard.queries.judge_bias import judge_bias
+from leaderboard.pages.judges.bias import judge_bias
+from leaderboard.pages.judges.tables import bias_sentences
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
 from tests.leaderboard.judged import DIALOGUES, EXPECTED, judged_run, system_of
 from workers.metrics.judge_trace import JudgeTrace

@@ -164,7 +164,7 @@ def test_rows_are_chosen_and_ordered_by_the_address(client, version, query, foun
 
 
 def test_pages_of_25(client, version, monkeypatch) -> None:
-    monkeypatch.setattr("leaderboard.judges.pages.ROWS_A_PAGE", 2)
+    monkeypatch.setattr("leaderboard.pages.judges.view.ROWS_A_PAGE", 2)
     assert rows(client, "?sort=-score&page=2") == [ECHO_D1, ECHO_1]
     assert "3 to 4 of 5 rows" in page(client, "?sort=-score&page=2")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from leaderboard.maps.heat_tables import Comparisons, Correlations
-from leaderboard.maps.words import ahead_text, similarity_text, tied_text
+from leaderboard.pages.maps.tables import Comparisons, Correlations
+from leaderboard.pages.maps.text import ahead_text, similarity_text, tied_text
 
 
 def correlations(values: dict[tuple[int, int], float | None]) -> Correlations:

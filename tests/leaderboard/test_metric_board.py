@@ -13,17 +13,17 @@ from common.tables.to_html import table_to_html
 from common.tables.to_json import table_to_json
 from common.tables.to_latex import table_to_latex
 from common.tables.to_markdown import table_to_markdown
-from leaderboard.metric_boards.board import metric_board, shown_columns
-from leaderboard.metric_boards.filters import (
+from leaderboard.pages.metrics.filters import (
     BoardParams,
     UnknownParam,
     kept,
     method_of,
     parse_params,
 )
-from leaderboard.metric_boards.headline import headline, tied_with_best
-from leaderboard.metric_boards.letters import letters_by_metric, why_no_letters
-from leaderboard.metric_boards.plots import forest_figure
+from leaderboard.pages.metrics.letters import letters_by_metric, why_no_letters
+from leaderboard.pages.metrics.plots import forest_figure
+from leaderboard.pages.metrics.tables import metric_board, shown_columns
+from leaderboard.pages.metrics.text import headline, tied_with_best
 
 HOSTILE = "<script>alert(1)</script>=1+1\u202e\"'"
 

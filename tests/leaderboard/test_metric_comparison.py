@@ -15,10 +15,10 @@ from scipy import stats
 
 from annotations.corpora.queries import NotFound
 from annotations.models import CorpusVersion, Rating, System
-from leaderboard.metric_pairs.comparison import comparison_table, difference_figure, verdicts
-from leaderboard.metric_pairs.plots import pair_scatter_figures
 from leaderboard.models import SubmittedMetric, SubmittedScores
-from leaderboard.queries.metric_pair import metric_pair
+from leaderboard.pages.metric_pair.plots import pair_scatter_figures
+from leaderboard.pages.metric_pair.query import metric_pair
+from leaderboard.pages.metric_pair.tables import comparison_table, difference_figure, verdicts
 from leaderboard.queries.system_choice import chosen_systems, system_choices
 from tests.leaderboard.conftest import Rated
 
@@ -295,7 +295,7 @@ def test_the_file_of_the_drawing_holds_every_point_and_nothing_is_computed_for_i
     def in_a_request(*_given: Any) -> None:
         raise AssertionError("computed in a request")
 
-    monkeypatch.setattr("leaderboard.metric_pairs.plots.pair_at", in_a_request)
+    monkeypatch.setattr("leaderboard.pages.metric_pair.plots.pair_at", in_a_request)
     for figure in figures:
         file = said(client, f"first=length&second=backwards&download={figure.points.id}.csv")
         assert [list(map(as_number, row[:-1])) for row in csv.reader(file.splitlines())][1:] == [
@@ -331,7 +331,7 @@ def test_a_withheld_system_s_responses_are_not_shown_any_more(
     version: CorpusVersion, client: Client
 ) -> None:
     """The stored answer names the places; who reads them looks whether they are shown still."""
-    from leaderboard.queries.driving_texts import drivers_with_texts
+    from leaderboard.pages.metric_pair.query import drivers_with_texts
 
     drivers = metric_pair(version, "overall", "length", "backwards")["drivers"]["first"]
     before = {one.system for one in drivers_with_texts(version, drivers)}

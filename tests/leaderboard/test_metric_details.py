@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from leaderboard.figures import score_histogram, system_scores
-from leaderboard.figures.precision_recall import MAX_CURVES
-from leaderboard.one_metric.details import detail_figures, detail_tables
+from leaderboard.pages.metric.figures import MAX_CURVES, score_histogram, system_scores
+from leaderboard.pages.metric.tables import detail_figures, detail_tables
 from leaderboard.queries import DetailsOf
 
 SIDE = {

@@ -11,9 +11,9 @@ from django.test import Client
 
 from annotations.corpora.actions import data_changed
 from annotations.models import Corpus, CorpusVersion
-from leaderboard import queries
 from leaderboard.analyses.computing import answer_of, compute_waiting
 from leaderboard.models import Analysis
+from leaderboard.pages.metric.query import disagreement
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
 from workers.models import MetricRun
 
@@ -69,7 +69,7 @@ def test_an_equation_that_cannot_be_drawn_is_shown_as_it_was_written(
     broken = replace(
         all_metrics()["length"], equation=r"\text{<b>}", description="Counts `characters`."
     )
-    monkeypatch.setattr("leaderboard.one_metric.pages.all_metrics", lambda: {"length": broken})
+    monkeypatch.setattr("leaderboard.pages.metric.view.all_metrics", lambda: {"length": broken})
     answer = client.get("/metrics/length/").content.decode()
     assert r"<code>\text{&lt;b&gt;}</code>" in answer
     assert "Counts <code>characters</code>." in answer
@@ -304,11 +304,11 @@ def test_gold_answers_are_not_compared_with_themselves(client: Client, rated: Ra
     MetricRun.objects.filter(metric="word_f1", system__name="echo").update(
         turn_scores=[0.1, 0.3, 0.2]
     )
-    assert queries.disagreement(version, "overall", "word_f1")["n"] == 4
+    assert disagreement(version, "overall", "word_f1")["n"] == 4
     version.systems.filter(name="dull").update(kind="gold")
-    assert queries.disagreement(version, "overall", "word_f1")["n"] == 3
-    assert queries.disagreement(version, "overall", "length")["n"] == 3
-    assert queries.disagreement(version, "overall", "length", "all")["n"] == 4
+    assert disagreement(version, "overall", "word_f1")["n"] == 3
+    assert disagreement(version, "overall", "length")["n"] == 3
+    assert disagreement(version, "overall", "length", "all")["n"] == 4
     compute_waiting()
     for address in ("/metrics/word_f1/", "/metrics/length/"):
         page(client, address)

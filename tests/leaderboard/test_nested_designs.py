@@ -22,8 +22,8 @@ from leaderboard.analyses.computing import compute_waiting
 from leaderboard.challenges.files.scores import check_scores
 from leaderboard.challenges.queries.scores import template_of_scores
 from leaderboard.challenges.validation import answered_places, layout_of
-from leaderboard.queries.system_pair import system_pair
-from leaderboard.report.contents import contents_of
+from leaderboard.pages.report.contents import contents_of
+from leaderboard.pages.system_pair.query import system_pair
 from workers import queries
 from workers.judges.run_progress import JudgeProgress
 from workers.models import MetricRun

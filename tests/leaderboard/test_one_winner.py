@@ -22,7 +22,7 @@ from annotations.corpora.queries import version_of
 from annotations.models import CorpusVersion
 from common.tables.numerals import written
 from leaderboard.analyses.computing import compute_waiting
-from leaderboard.report.contents import contents_of
+from leaderboard.pages.report.contents import contents_of
 from tests.annotations.formats.importers.helpers import real_file
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -226,8 +226,8 @@ def test_a_system_that_repeats_the_references_is_gold_wherever_systems_are_compa
     tmp_path: Path, client: Client
 ) -> None:
     """Nobody marked it: its text says so, on the boards of metrics and of systems alike."""
-    from leaderboard.queries.system_leaderboard import misleading_metrics
-    from leaderboard.queries.system_pair import system_pair
+    from leaderboard.pages.system_pair.query import system_pair
+    from leaderboard.pages.systems.query import misleading_metrics
     from tests.leaderboard.test_gold_left_out import KINDS
     from tests.leaderboard.test_gold_left_out import stored as with_gold
 

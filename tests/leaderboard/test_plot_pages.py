@@ -16,10 +16,10 @@ from django.test import Client
 from annotations.models import CorpusVersion, System
 from common.tables.to_csv import table_to_csv
 from leaderboard.analyses.computing import answer_of
-from leaderboard.metric_boards.scatter_plots import scatter_figures
 from leaderboard.models import Analysis
-from leaderboard.queries import response_map as response_map_query
-from leaderboard.queries.heat_map import metric_correlations
+from leaderboard.pages.maps import query
+from leaderboard.pages.maps.query import metric_correlations
+from leaderboard.pages.metrics.plots import scatter_figures
 from tests.annotations.stored import Scores, dialogue, rated_corpus, stored
 from workers.encoders import encoder
 from workers.metrics.configuration import Configuration
@@ -159,7 +159,7 @@ def test_every_response_and_reference_is_a_point_of_both_maps(version, letters) 
 
 
 def test_the_nearness_to_the_references_is_measured_before_drawing(version, letters) -> None:
-    document = response_map_query.response_map(version)
+    document = query.response_map(version)
     said = {
         point["text"]: point["cosine"]
         for point in document["points"]
@@ -189,8 +189,8 @@ def test_chosen_systems_stand_in_colour(version, letters) -> None:
 def test_more_texts_than_a_map_holds_are_drawn_by_turn_and_the_page_says_so(
     version, letters, monkeypatch
 ) -> None:
-    monkeypatch.setattr(response_map_query, "POINTS", 9)  # 9 // (2 systems + 1) = 3 of the 6 turns
-    document = response_map_query.response_map(version)
+    monkeypatch.setattr(query, "POINTS", 9)  # 9 // (2 systems + 1) = 3 of the 6 turns
+    document = query.response_map(version)
     assert (document["turns"], document["of_turns"], len(document["points"])) == (3, 6, 9)
     per_system = [point["system"] for point in document["points"]]
     assert per_system.count(0) == per_system.count(1) == per_system.count(None) == 3
@@ -213,7 +213,7 @@ def test_without_an_encoder_the_page_says_that_it_could_not_be_computed(
 
 def test_withheld_systems_are_on_no_map(version, letters) -> None:
     version.systems.filter(name="echo").update(withheld=True)
-    document = response_map_query.response_map(version)
+    document = query.response_map(version)
     assert {point["system"] for point in document["points"]} == {1, None}
 
 

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from annotations.corpora.queries import NotFound, resolve_aspect, select_systems
 from common.tables.arrange import choose_columns
+from leaderboard.pages.systems.tables import system_board
 from leaderboard.queries import meta_evaluation, rated_levels, system_standing
-from leaderboard.system_boards.board import system_board
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
 from workers.metrics.configuration import parse
 from workers.models import MetricRun

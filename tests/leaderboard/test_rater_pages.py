@@ -9,9 +9,9 @@ from django.urls import reverse
 
 from annotations.formats.records import RaterRecord
 from annotations.models import CorpusVersion
+from leaderboard.pages.raters import view
+from leaderboard.pages.raters.query import rater_effects
 from leaderboard.queries import agreement_pairs
-from leaderboard.queries.rater_effects import rater_effects
-from leaderboard.raters import agreement_pages
 from tests.annotations.stored import dialogue, rated_corpus, stored
 
 pytestmark = pytest.mark.django_db
@@ -189,5 +189,5 @@ def test_a_file_whose_answer_was_replaced_in_this_moment_is_asked_for_again(
     tmp_path, client, monkeypatch
 ):
     panel(tmp_path)
-    monkeypatch.setattr(agreement_pages, "whole", lambda found: None)
+    monkeypatch.setattr(view, "whole", lambda found: None)
     assert pairs_of(client).status_code == 503

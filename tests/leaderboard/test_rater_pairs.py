@@ -1,7 +1,7 @@
 from datetime import UTC, datetime
 
+from leaderboard.pages.raters.agreement_tables import agreement_tables
 from leaderboard.queries.agreement_pairs import with_all_pairs, with_pairs_apart
-from leaderboard.raters.agreement_tables import agreement_tables
 
 UNDEFINED = {"value": None, "reason": "not asked here"}
 

@@ -10,9 +10,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotations.models import Corpus, System
-from leaderboard.report.contents import contents_of
-from leaderboard.report.method import method_of
-from leaderboard.report.page import html_of
+from leaderboard.pages.report.contents import contents_of
+from leaderboard.pages.report.html import html_of
+from leaderboard.pages.report.method import method_of
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
 
 pytestmark = pytest.mark.django_db

@@ -16,18 +16,17 @@ from django.utils import timezone
 from annotations.formats.records import RatingRecord, SystemRecord
 from annotations.models import CorpusVersion
 from common.tables.to_html import TableWriter
-from leaderboard.queries.system_leaderboard import misleading_metrics, system_leaderboard
-from leaderboard.queries.system_profile import system_profile
-from leaderboard.system_boards.board import system_board, with_ranks
-from leaderboard.system_boards.headline import headline
-from leaderboard.system_boards.misleading import (
+from leaderboard.pages.systems.misleading import (
     metrics_of,
     misleading_figure,
     misleading_table,
     misleading_text,
     rows_of,
 )
-from leaderboard.system_boards.plots import profile_figure, shown_profiles, timeline_figure
+from leaderboard.pages.systems.plots import profile_figure, shown_profiles, timeline_figure
+from leaderboard.pages.systems.query import misleading_metrics, system_leaderboard, system_profile
+from leaderboard.pages.systems.tables import system_board, with_ranks
+from leaderboard.pages.systems.text import headline
 from tests.annotations.stored import dialogue, rated_corpus, stored
 from tests.workers.conftest import odd_metrics  # noqa: F401 (a fixture)
 

@@ -14,9 +14,9 @@ from django.test import Client
 from annotations.corpora.actions import data_changed
 from annotations.corpora.queries import NotFound
 from annotations.models import System
-from leaderboard.queries.system_pair import system_pair
-from leaderboard.system_pairs.comparison import finding, metrics_table, verdict, wrong_metrics
-from leaderboard.system_pairs.rows import PEOPLE, PairParams, PairRows
+from leaderboard.pages.system_pair.query import system_pair
+from leaderboard.pages.system_pair.rows import PEOPLE, PairParams, PairRows
+from leaderboard.pages.system_pair.tables import finding, metrics_table, verdict, wrong_metrics
 from tests.leaderboard.conftest import Rated
 
 pytestmark = pytest.mark.django_db

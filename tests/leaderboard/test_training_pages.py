@@ -15,9 +15,9 @@ from django.utils import timezone
 from annotations.corpora import actions
 from annotations.formats.importers.registry import importers
 from annotations.models import AuditEntry, Corpus
-from leaderboard.figures.training_curve import training_curve
-from leaderboard.trainings.figures import figures_of
-from leaderboard.trainings.pages import text_of
+from leaderboard.pages.training.curves import figures_of
+from leaderboard.pages.training.figures import training_curve
+from leaderboard.pages.training.view import text_of
 from tests.dialeval_site.addresses import client_of
 from tests.dialeval_site.small_corpora import PUBLIC, make_people, write_corpus
 from workers.trainings import queries

@@ -69,7 +69,7 @@ def test_without_references_the_metric_page_says_why_none_can_be_computed(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lexical = {"word_f1": all_metrics()["word_f1"]}
-    monkeypatch.setattr("leaderboard.metric_boards.empty_reasons.all_metrics", lambda: lexical)
+    monkeypatch.setattr("leaderboard.pages.metrics.text.all_metrics", lambda: lexical)
     store(tmp_path, references=[])
     said = page(client, "metrics/")
     assert "No metric can be computed: " in said

@@ -17,25 +17,25 @@ from tests.leaderboard.test_system_board import STEADY, Made, made, odd_metrics 
 pytestmark = pytest.mark.django_db
 
 BOARDS = {
-    "systems": ("/corpora/small/systems/", "leaderboard.system_boards.pages.system_board"),
-    "metrics": ("/corpora/small/metrics/", "leaderboard.metric_boards.pages.metric_board"),
+    "systems": ("/corpora/small/systems/", "leaderboard.pages.systems.view.system_board"),
+    "metrics": ("/corpora/small/metrics/", "leaderboard.pages.metrics.view.metric_board"),
     "agreement": (
         "/corpora/small/agreement/",
-        "leaderboard.raters.agreement_pages.agreement_tables",
+        "leaderboard.pages.raters.view.agreement_tables",
     ),
     "rater effects": (
         "/corpora/small/agreement/raters/",
-        "leaderboard.raters.effects_pages.rater_table",
+        "leaderboard.pages.raters.view.rater_table",
     ),
     "fewer ratings": (
         "/corpora/small/systems/fewer-ratings/",
-        "leaderboard.fewer_ratings.pages.powered_table",
+        "leaderboard.pages.fewer_ratings.view.powered_table",
     ),
     "beneath the systems": (
         "/corpora/small/systems/?part=more",
-        "leaderboard.system_boards.pages.misleading_table",
+        "leaderboard.pages.systems.view.misleading_table",
     ),
-    "plots": ("/corpora/small/metrics/plots/", "leaderboard.metric_boards.pages.figure_of"),
+    "plots": ("/corpora/small/metrics/plots/", "leaderboard.pages.metrics.view.figure_of"),
 }
 
 

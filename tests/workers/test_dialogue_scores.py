@@ -16,9 +16,9 @@ from annotations.corpora.rating_queries import turn_order
 from annotations.models import CorpusVersion
 from common.estimates import Undefined
 from leaderboard.challenges.queries.board_entries import _board_metric, _by_turn
-from leaderboard.dialogues.contents import dialogue_context
+from leaderboard.pages.dialogue.view import dialogue_context
+from leaderboard.pages.metric.query import score_spread
 from leaderboard.queries.finished_runs import metric_scores
-from leaderboard.queries.score_spread import score_spread
 from tests.annotations.stored import dialogue, rated_corpus, stored
 from tests.workers.conftest import forget
 from tests.workers.lengths import Scorer, SystemLengths, lengths, metric

@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, figure, parse_integer
 from annotations.corpora.queries import NotFound, resolve_aspect, version_of
 from leaderboard.board_text import design_text
-from leaderboard.metric_pairs.comparison import why_not_tested
+from leaderboard.pages.metric_pair.tables import why_not_tested
 from leaderboard.queries import CORRELATION_LEVELS, named_metrics
 from leaderboard.queries.pair_tests import COEFFICIENTS, pair_tests
 from leaderboard.system_options import add_system_choice, left_out_line, systems_of

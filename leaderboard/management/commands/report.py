@@ -9,8 +9,8 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.console import ConsoleCommand
 from annotations.corpora.queries import NotFound, resolve_aspect, version_of
 from common.temporary import temporary_folder
-from leaderboard.report.contents import contents_of
-from leaderboard.report.page import html_of
+from leaderboard.pages.report.contents import contents_of
+from leaderboard.pages.report.html import html_of
 
 
 class Command(ConsoleCommand):

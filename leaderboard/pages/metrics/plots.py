@@ -1,0 +1,295 @@
+"""From the correlations that are stored to the picture of the metric leaderboard.
+
+From scores and stored answers to the scatter plots of one metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from annotations.models import CorpusVersion, Response
+from common.estimates import Estimate
+from common.tables.numerals import written_interval
+from leaderboard import queries
+from leaderboard.analyses.computing import answer_of
+from leaderboard.analyses.kinds import registered
+from leaderboard.estimate_cells import COEFFICIENT_NAMES, coverage_badges, coverage_text
+from leaderboard.figures import Figure, Level, Point, metric_vs_human_scatter
+from leaderboard.figures.forest import ForestRow, forest
+from leaderboard.pages.metrics.figures import scores_by_human
+from leaderboard.pages.metrics.filters import GLOBAL, VARIANTS, BoardParams
+from leaderboard.pages.metrics.letters import SHARED_LETTER, Letters
+from leaderboard.pages.metrics.tables import chosen_estimate
+from leaderboard.plots import ceiling_of, estimate_of, people_estimate
+from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
+from leaderboard.statistics.distribution import scores_by_human as group_by_human
+from leaderboard.stored_figures import document_of, long_points
+
+
+def forest_figure(
+    document: Mapping[str, Any], params: BoardParams, letters: Letters | None
+) -> Figure:
+    """Every metric's chosen coefficient at the chosen level, the ceiling and one rater's agreement
+    as lines. A distance is turned round, and says so: the farther to the right, the better a metric
+    follows people."""
+    rows = [row for row in document["rows"] if row["level"] == params.level]
+    name = COEFFICIENT_NAMES[params.coefficient]
+    variant = "" if params.shown_variant == GLOBAL else f", {VARIANTS[params.shown_variant]}"
+    turned = any(not row["higher_is_better"] for row in rows)
+    lines, of_lines = _lines(document, params)
+    scopes = list(dict.fromkeys(row["generalises_to"] for row in rows if "generalises_to" in row))
+    return forest(
+        [_forest_row(row, params, letters) for row in rows],
+        figure_id=f"forest-{params.level}",
+        title=f"{name} with human scores of {document['aspect']}, {params.level} level{variant}",
+        across=f"{name}, {params.level} level",
+        ceilings=lines,
+        letters=SHARED_LETTER,
+        remark=" ".join(
+            part
+            for part in (
+                f"Intervals speak of {scopes[0]}." if len(scopes) == 1 else "",
+                _heavy_tails(rows, params),
+                of_lines,
+                "Where lower is better, the sign is turned round." if turned else "",
+            )
+            if part
+        ),
+        signature=f"{document['corpus']} {document['corpus_version']}, "
+        f"systems:{document.get('systems_chosen', 'all')}",
+    )
+
+
+def _heavy_tails(rows: Sequence[Mapping[str, Any]], params: BoardParams) -> str:
+    marked = [
+        row
+        for row in rows
+        if chosen_estimate(row, params.coefficient, params.shown_variant).get("ci_remark")
+    ]
+    if not marked:
+        return ""
+    names = ", ".join(label_of(row) for row in marked[:NAMED])
+    more = f" and {len(marked) - NAMED} more" if len(marked) > NAMED else ""
+    return (
+        f"Heavy tails, so the interval of r may be too narrow: {names}{more}; that of Spearman's "
+        "ρ holds."
+    )
+
+
+NAMED = 6
+"""More names than this stand in the table, not in the caption."""
+
+
+def _forest_row(row: Mapping[str, Any], params: BoardParams, letters: Letters | None) -> ForestRow:
+    estimate = estimate_of(chosen_estimate(row, params.coefficient, params.shown_variant))
+    return ForestRow(
+        label_of(row),
+        estimate if row["higher_is_better"] else _turned(estimate),
+        letters.of(row["metric"]) if letters is not None else "",
+        note=" ".join(part for part in (f"n = {row['n']}", *coverage_badges([dict(row)])) if part),
+    )
+
+
+def _turned(estimate: Estimate) -> Estimate:
+    if estimate.value is None:
+        return estimate
+    ci = None if estimate.ci is None else (-estimate.ci[1], -estimate.ci[0])
+    return replace(estimate, value=-estimate.value, ci=ci)
+
+
+def _lines(document: Mapping[str, Any], params: BoardParams) -> tuple[list[tuple[str, float]], str]:
+    """Upright lines with their labels, and what the caption says of them, or why there are none."""
+    if params.shown_variant != GLOBAL:
+        return [], ""
+    ceiling = ceiling_of(document, params.level, params.coefficient)
+    one_rater = people_estimate(
+        document["leave_one_out_agreement"], params.level, params.coefficient
+    )
+    named = (
+        ("ceiling (√reliability)", ceiling.value),
+        ("one rater (leave-one-out)", one_rater.value),
+    )
+    lines = [(label, value) for label, value in named if value is not None]
+    if ceiling.value is None:
+        return lines, f"No ceiling of a perfect metric: {ceiling.reason}."
+    interval = f", 95 % interval {written_interval(ceiling.ci, 2)}" if ceiling.ci else ""
+    return (
+        lines,
+        f"The ceiling is the highest correlation that a perfect metric could reach{interval}.",
+    )
+
+
+def label_of(row: Mapping[str, Any]) -> str:
+    marked = "submitted" in row and not row["metric"].endswith("(submitted)")
+    turned = () if row["higher_is_better"] else ("(turned round)",)
+    return " ".join([f"{row['metric']} (submitted)" if marked else row["metric"], *turned])
+
+
+@registered("scatter", version=3, for_files="points", resolved=with_choice)
+def scatter_documents(
+    version: CorpusVersion, aspect: str, metric: str, systems: str | None = None
+) -> dict[str, Any]:
+    """``{"figures": […], "points": […]}`` as stored: the figures as they are drawn, and for files
+    every point of those that have too many for a page."""
+    correlations = answer_of(
+        version, "correlations", aspect=aspect, systems=resolve_choice(version, systems)
+    )
+    standing = answer_of(version, "systems", aspect=aspect)
+    figures = scatter_figures(version, aspect, metric, correlations, standing)
+    return {"figures": [document_of(figure) for figure in figures], "points": long_points(figures)}
+
+
+def scatter_figures(
+    version: CorpusVersion,
+    aspect: str,
+    metric: str,
+    document: dict[str, Any],
+    standing: dict[str, Any],
+) -> list[Figure]:
+    """Metric against human scores at each level where both exist. ``standing`` is the system
+    leaderboard's answer."""
+    systems = chosen_systems(version, document["systems_chosen"])
+    human = queries.human_side(version, aspect, systems)
+    scores = queries.chosen_metrics(
+        queries.compared_scores(version, systems, human.order, [metric]), [metric]
+    )
+    points = {
+        "turn": _turn_points(version, human, scores),
+        "dialogue": _dialogue_points(human, scores),
+        "system": _system_points(human, scores, _human_means(standing)),
+    }
+    rows = {row["level"]: row for row in document["rows"] if row["metric"] == metric}
+    scatters = [
+        metric_vs_human_scatter(
+            points[level],
+            figure_id=f"scatter-{level}",
+            level=level,
+            metric=metric,
+            correlation=estimate_of(row["pearson"]),
+            ceiling=ceiling_of(document, level),
+            higher_is_better=row["higher_is_better"],
+            aspect=aspect,
+            signature=row["signature"],
+            remark=_remark(row),
+        )
+        for level, row in rows.items()
+    ]
+    finest: Level | None = "turn" if "turn" in rows else "dialogue" if "dialogue" in rows else None
+    return (
+        scatters
+        if finest is None
+        else [*scatters, _by_human(points[finest], finest, rows[finest], metric, aspect)]
+    )
+
+
+def _by_human(
+    points: list[Point], level: Level, row: dict[str, Any], metric: str, aspect: str
+) -> Figure:
+    """The same points, gathered by their human score."""
+    step, groups = group_by_human(
+        np.array([point.human for point in points]), np.array([point.metric for point in points])
+    )
+    return scores_by_human(
+        groups,
+        figure_id="by-human",
+        metric=metric,
+        aspect=aspect,
+        level=level,
+        step=step,
+        signature=row["signature"],
+    )
+
+
+def _remark(row: dict[str, Any]) -> str:
+    """What the plot must not hide: what is not on it, and what the judge is worth."""
+    scope = row.get("generalises_to")
+    parts = (
+        f"The interval speaks of {scope}" if scope and row["pearson"].get("ci") else "",
+        _sentence(row["pearson"].get("ci_remark", "")),
+        coverage_text(row),
+        row.get("worth", ""),
+    )
+    return " ".join(f"{part}." for part in parts if part)
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _human_means(standing: dict[str, Any]) -> dict[str, Estimate]:
+    return {system["system"]: estimate_of(system["human"]) for system in standing["systems"]}
+
+
+def _turn_points(
+    version: CorpusVersion, human: queries.HumanSide, scores: queries.MetricScores
+) -> list[Point]:
+    items = human.at("turn")
+    if items is None:
+        return []
+    means = items.human_means()
+    metric = scores.turn[0, items.system, items.turn]
+    texts = {
+        (system, turn): text
+        for system, turn, text in Response.objects.filter(
+            system__version=version, system__withheld=False
+        ).values_list("system_id", "turn_id", "text")
+    }
+    order = human.order
+    return [
+        Point(
+            system=human.systems[items.system[item]].name,
+            human=float(means[item]),
+            metric=float(metric[item]),
+            swatch=human.systems[items.system[item]].position,
+            item=f"dialogue {order.dialogue_ids[items.dialogue[item]]}, turn "
+            f"{order.numbers[items.turn[item]]}",
+            hover=texts.get(
+                (human.systems[items.system[item]].pk, int(order.turn_pks[items.turn[item]])), ""
+            ),
+            dialogue=int(items.dialogue[item]),
+        )
+        for item in np.flatnonzero(np.isfinite(means) & np.isfinite(metric))
+    ]
+
+
+def _dialogue_points(human: queries.HumanSide, scores: queries.MetricScores) -> list[Point]:
+    grid = queries.human_grid(human)
+    if grid is None:
+        return []
+    metric = queries.metric_grid(human, scores).scores[0]
+    return [
+        Point(
+            system=human.systems[grid.system[place]].name,
+            human=float(grid.scores[0, place]),
+            metric=float(metric[place]),
+            swatch=human.systems[grid.system[place]].position,
+            item=f"dialogue {human.order.dialogue_ids[grid.dialogue[place]]}",
+            dialogue=int(grid.dialogue[place]),
+        )
+        for place in np.flatnonzero(np.isfinite(grid.scores[0]) & np.isfinite(metric))
+    ]
+
+
+def _system_points(
+    human: queries.HumanSide, scores: queries.MetricScores, human_means: dict[str, Estimate]
+) -> list[Point]:
+    """``human_means`` are the stored ones of the system leaderboard: drawing a chart redraws no
+    dialogues for them."""
+    metric_means = queries.metric_means(human, scores)
+    return [
+        Point(
+            system=system.name,
+            human=mean.value,
+            metric=float(scores.system[0, number]),
+            swatch=system.position,
+            human_ci=mean.ci,
+            metric_ci=metric_means[number].ci,
+        )
+        for number, system in enumerate(human.systems)
+        if (mean := human_means[system.name]).value is not None
+        and np.isfinite(scores.system[0, number])
+    ]

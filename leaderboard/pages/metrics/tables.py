@@ -1,0 +1,472 @@
+"""The metric leaderboard's table, made from stored answers (JSON). No statistics are computed
+here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from common.tables import Cell, Column, Row, Table
+from common.tables.table import estimate_cell
+from leaderboard.board_text import board_signature, design_text, who_handed_in
+from leaderboard.estimate_cells import (
+    COEFFICIENT_NAMES,
+    COEFFICIENTS,
+    LEFT_OUT,
+    cell_of,
+    coverage_badges,
+    coverage_cell,
+    coverage_column,
+    coverage_note,
+    of_all_levels,
+)
+from leaderboard.pages.metrics.filters import GLOBAL, VARIANT_HELP, VARIANTS, BoardParams
+from leaderboard.pages.metrics.letters import Letters
+from leaderboard.plots import levels_of, people_estimate
+from workers.metric_list import kind_of, page_of
+
+CEILING, RELIABILITY, LEAVE_ONE_OUT = (
+    "correlation_ceiling",
+    "reliability",
+    "leave_one_out_agreement",
+)
+COMPARE_FORM = "compare"
+TIED = "tied with the best"
+HARD_TO_READ = "cannot read all of the text"
+PLAIN = BoardParams()
+ACCURACIES = {
+    "turn": (
+        (
+            "tie_calibrated_accuracy",
+            "acc. (ties)",
+            (
+                "Tie-calibrated accuracy (Deutsch, Foster & Freitag 2023): of the pairs of "
+                "responses, the share that the metric orders as people do, ties included, with "
+                "the threshold for ties that suits the metric best."
+            ),
+        ),
+    ),
+    "system": (
+        (
+            "pairwise_accuracy",
+            "pairwise acc.",
+            (
+                "Pairwise accuracy (Kocmi et al. 2021): of the pairs of systems, the share that "
+                "the metric orders as people do."
+            ),
+        ),
+        (
+            "soft_pairwise_accuracy",
+            "soft acc.",
+            (
+                "Soft pairwise accuracy (Thompson et al. 2024): how near the metric's certainty "
+                "about each pair of systems comes to people's."
+            ),
+        ),
+    ),
+}
+COSTS = (
+    (
+        "seconds_per_1000",
+        "seconds",
+        1,
+        "Seconds of computing for 1,000 responses, the loading of a model included.",
+    ),
+    (
+        "tokens_per_1000",
+        "tokens",
+        0,
+        "Tokens that judging 1,000 responses took, question and answer together.",
+    ),
+    (
+        "usd_per_1000",
+        "USD",
+        3,
+        "What judging 1,000 responses cost at the prices of the judge's settings.",
+    ),
+)
+
+
+def metric_board(
+    document: dict[str, Any],
+    updated: datetime | None,
+    params: BoardParams = PLAIN,
+    letters: Letters | None = None,
+    no_letters: str = "",
+    tied: Collection[str] = (),
+) -> Table:
+    """One row a metric: coefficients × levels with intervals, accuracies, coverage, cost; ceiling,
+    reliability and people's agreement as rows that do not compete. ``letters`` are of the wish's
+    level and coefficient; ``no_letters`` says why there are none. ``tied``: metrics that are not
+    significantly different from the best one."""
+    levels = levels_of(document)
+    columns = _columns(document, levels, params)
+    by_metric: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in document["rows"]:
+        by_metric.setdefault(row["metric"], {})[row["level"]] = row
+    rows = [
+        _metric_row(document, metric, by_level, params, letters, tied)
+        for metric, by_level in by_metric.items()
+    ]
+    rows = [*_strongest_marked(rows, columns, by_metric), *_people_rows(document, params)]
+    sort = params.column if params != PLAIN else f"{levels[0]}-pearson"
+    return Table(
+        id="metric-leaderboard",
+        caption=f"Correlation of metrics with people, {document['corpus']}, aspect "
+        f"{document['aspect']}",
+        columns=tuple(columns),
+        rows=tuple(rows),
+        sort=(sort, True),
+        notes=_metric_notes(document, params, letters, no_letters, bool(tied)),
+        signature=board_signature(document),
+        updated=updated,
+        pick_form=COMPARE_FORM,
+    )
+
+
+def shown_columns(table: Table, params: BoardParams, document: Mapping[str, Any]) -> str:
+    """The columns that show until the reader chooses: the chosen coefficient at each level that has
+    any value, and all that is said of the chosen level; what it takes."""
+    has_values = {
+        row["level"] for row in document["rows"] if row[params.coefficient]["value"] is not None
+    }
+    keys = {f"{level}-{params.coefficient}" for level in has_values}
+    keys |= {f"{params.level}-{name}" for name, _ in COEFFICIENTS}
+    keys |= {f"{params.level}-{key}" for key, _, _ in ACCURACIES.get(params.level, ())}
+    keys |= {f"{params.level}-n", f"{params.level}-coverage", "about", "seconds_per_1000"}
+    if any(
+        row.cell("usd_per_1000").is_defined or row.cell("tokens_per_1000").is_defined
+        for row in table.rows
+    ):
+        keys |= {"tokens_per_1000", "usd_per_1000"}
+    return ",".join(column.key for column in table.columns if column.key in keys)
+
+
+# --- columns --------------------------------------------------------------------------------------
+
+
+def _columns(
+    document: Mapping[str, Any], levels: Sequence[str], params: BoardParams
+) -> list[Column]:
+    columns = [
+        Column("metric", "Metric", "link"),
+        Column(
+            "about",
+            "Kind",
+            "link",
+            help="Leads to what it measures, and how it does elsewhere.",
+            detail=True,
+        ),
+    ]
+    for level in levels:
+        columns += _level_columns(document, level, params)
+    if "cost" in document:
+        columns += [
+            Column(
+                key,
+                label,
+                "number",
+                decimals,
+                help,
+                "for 1,000 responses",
+                False,
+                detail=key != "seconds_per_1000",
+            )
+            for key, label, decimals, help in COSTS
+        ]
+        columns.append(
+            Column(
+                "device",
+                "on",
+                help="Where it was computed.",
+                group="for 1,000 responses",
+                detail=True,
+            )
+        )
+    return columns
+
+
+def _level_columns(document: Mapping[str, Any], level: str, params: BoardParams) -> list[Column]:
+    group = f"{level} level"
+    interval = document.get("interval", {}).get(level, "95 % intervals are over dialogues")
+    variant = VARIANT_HELP[params.variant_at(level)]
+    columns = [
+        Column(
+            f"{level}-{name}",
+            symbol,
+            "estimate",
+            group=group,
+            help=(
+                f"{COEFFICIENT_NAMES[name]} with people at {level} level. {variant} "
+                f"{_sentence(interval)}"
+            ).replace("  ", " "),
+            higher_is_better=True,
+            detail=name != params.coefficient,
+        )
+        for name, symbol in COEFFICIENTS
+    ]
+    columns += [
+        Column(
+            f"{level}-{key}",
+            label,
+            "estimate",
+            group=group,
+            help=help,
+            higher_is_better=True,
+            detail=True,
+        )
+        for key, label, help in ACCURACIES.get(level, ())
+        if any(key in row for row in document["rows"])
+    ]
+    pairs = Column(f"{level}-n", "n", "number", 0, f"Pairs at {level} level.", group, detail=True)
+    return [*columns, pairs, coverage_column(level)]
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+def chosen_estimate(row: Mapping[str, Any], coefficient: str, variant: str) -> dict[str, Any]:
+    """The coefficient in the chosen variant, in its JSON form; undefined with a reason where it was
+    not computed."""
+    found: dict[str, Any] | None
+    found = row[coefficient] if variant == GLOBAL else row.get(variant, {}).get(coefficient)
+    return found or {"value": None, "reason": f"not computed {VARIANTS[variant]}"}
+
+
+def _metric_row(
+    document: dict[str, Any],
+    metric: str,
+    by_level: dict[str, dict[str, Any]],
+    params: BoardParams,
+    letters: Letters | None,
+    tied: Collection[str],
+) -> Row:
+    link = "?" + urlencode({"metric": metric, "aspect": document["aspect"]}) + "#plots"
+    first = next(iter(by_level.values()))
+    submitted = first.get("submitted")
+    warning = first.get("warning", "")
+    notes = [who_handed_in(submitted) if submitted else first.get("worth", ""), warning]
+    cells = {"metric": Cell(metric, href=link, note="; ".join(filter(None, notes)))}
+    for level, row in by_level.items():
+        variant = params.variant_at(level)
+        for name, _ in COEFFICIENTS:
+            estimate = chosen_estimate(row, name, variant)
+            cells[f"{level}-{name}"] = cell_of(
+                estimate,
+                note=_note(row, variant, name),
+                generalises_to=row.get("generalises_to", ""),
+            )
+        for key, _, _ in ACCURACIES.get(level, ()):
+            if key in row:
+                cells[f"{level}-{key}"] = _accuracy_cell(row[key])
+        cells[f"{level}-n"] = Cell(row["n"])
+        cells[f"{level}-coverage"] = coverage_cell(row)
+    if letters is not None and params.column in cells:
+        cells[params.column] = replace(cells[params.column], letters=letters.of(metric))
+    cells["about"] = (
+        Cell(reason="it was submitted as scores")
+        if submitted
+        else Cell(kind_of(metric).heading, href=page_of(metric))
+    )
+    cells |= _cost_cells(document.get("cost", {}).get(metric))
+    badges = (
+        *(("submitted",) if submitted else ()),
+        *(() if first["higher_is_better"] else ("lower is better",)),
+        *((TIED,) if metric in tied else ()),
+        *((HARD_TO_READ,) if warning else ()),
+        *coverage_badges(by_level.values()),
+    )
+    signature = of_all_levels(first["signature"])
+    return Row(f"metric-{metric}", cells, badges=badges, signature=signature, pick=metric)
+
+
+def _note(row: dict[str, Any], variant: str, coefficient: str) -> str:
+    """What was left out; of an average, of how many groups it is."""
+    return "; ".join(
+        part
+        for part in (coverage_note(row), _groups_text(row.get(variant, {}), coefficient))
+        if part
+    )
+
+
+def _groups_text(average: Mapping[str, Any], coefficient: str) -> str:
+    groups, defined = average.get("groups"), average.get("defined", {}).get(coefficient)
+    if groups is None or defined is None or defined >= groups:
+        return ""
+    return f"an average of the {defined} of {groups} in which it is defined"
+
+
+def _accuracy_cell(estimate: Mapping[str, Any]) -> Cell:
+    threshold = estimate.get("epsilon")
+    note = (
+        f"ties: differences of up to {threshold:.3g}" if isinstance(threshold, int | float) else ""
+    )
+    return cell_of(dict(estimate), note=note)
+
+
+def _cost_cells(cost: Mapping[str, Any] | None) -> dict[str, Cell]:
+    if cost is None:
+        return {}
+    cells = {key: cell_of(cost[key]) for key, _, _, _ in COSTS}
+    return cells | {"device": Cell(cost["device"] or None, reason="not recorded")}
+
+
+PEOPLE = (
+    (
+        CEILING,
+        "ceiling: √reliability",
+        (
+            "the highest correlation that a perfect metric could reach with the mean of these "
+            "ratings (Spearman 1904)"
+        ),
+    ),
+    (
+        RELIABILITY,
+        "reliability of the mean rating",
+        "split halves of the raters of each response, stepped up to all raters (Spearman–Brown)",
+    ),
+    (
+        LEAVE_ONE_OUT,
+        "leave-one-out agreement",
+        "one rater against the mean of the others, averaged over raters",
+    ),
+)
+
+
+def _people_rows(document: dict[str, Any], params: BoardParams) -> list[Row]:
+    """What bounds every metric, and how far people agree: rows that do not compete."""
+    return [
+        _people_row(document, params, key, name, note, document[key])
+        for key, name, note in PEOPLE
+        if key in document
+    ]
+
+
+def _people_row(
+    document: dict[str, Any],
+    params: BoardParams,
+    key: str,
+    name: str,
+    note: str,
+    by_level: Mapping[str, Any],
+) -> Row:
+    cells = {"metric": Cell(name, note=note)}
+    for level in levels_of(document):
+        variant = params.variant_at(level)
+        for coefficient, _ in COEFFICIENTS:
+            cells[f"{level}-{coefficient}"] = (
+                estimate_cell(people_estimate(by_level, level, coefficient))
+                if variant == GLOBAL
+                else Cell(
+                    reason=_OF_ALL_PAIRS.get(
+                        variant, "it is over all pairs, and does not compare with averages"
+                    )
+                )
+            )
+        for accuracy, _, _ in ACCURACIES.get(level, ()):
+            cells[f"{level}-{accuracy}"] = Cell(reason="it is of correlations")
+        cells[f"{level}-n"] = Cell(reason="it is of raters, not of pairs of scores")
+        cells[f"{level}-coverage"] = Cell(reason="people's own scores")
+    for column in ("about", "device", *(key for key, _, _, _ in COSTS)):
+        cells[column] = Cell(reason="it is no metric")
+    return Row(key.replace("_", "-"), cells, badges=("people",))
+
+
+_OF_ALL_PAIRS = {
+    "attenuation_corrected": (
+        "corrected for the human scores' own unreliability, a perfect metric would reach 1"
+    ),
+}
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+def _strongest_marked(
+    rows: Sequence[Row],
+    columns: Sequence[Column],
+    by_metric: Mapping[str, Mapping[str, Mapping[str, Any]]],
+) -> list[Row]:
+    """Best is the strongest agreement in the metric's own direction: of a distance, the most
+    negative coefficient. Accuracies know the direction already."""
+    direction = {
+        f"metric-{metric}": 1 if next(iter(by_level.values()))["higher_is_better"] else -1
+        for metric, by_level in by_metric.items()
+    }
+    signed = {
+        f"{level}-{name}" for level in ("turn", "dialogue", "system") for name, _ in COEFFICIENTS
+    }
+
+    def strength(row: Row, key: str) -> float | None:
+        number = row.cell(key).number
+        return None if number is None else number * (direction[row.id] if key in signed else 1)
+
+    best: dict[str, float] = {}
+    for column in columns:
+        if column.kind == "estimate":
+            strengths = [found for row in rows if (found := strength(row, column.key)) is not None]
+            if len(strengths) > 1:
+                best[column.key] = max(strengths)
+    return [
+        replace(
+            row,
+            cells={
+                key: replace(cell, best=True)
+                if key in best and strength(row, key) == best[key]
+                else cell
+                for key, cell in row.cells.items()
+            },
+        )
+        for row in rows
+    ]
+
+
+def _metric_notes(
+    document: dict[str, Any],
+    params: BoardParams,
+    letters: Letters | None,
+    no_letters: str,
+    some_are_tied: bool,
+) -> tuple[str, ...]:
+    interval = document.get("interval", {}).get(params.level)
+    how = (
+        f"At {params.level} level, {interval}"
+        if interval
+        else (
+            f"Intervals: 95 %, from {document['resamples']} draws of dialogues (seed "
+            f"{document['seed']})"
+        )
+    )
+    notes = [
+        f"{how}. Undefined values say why. {LEFT_OUT}",
+        (
+            "Ceiling: the highest correlation that a perfect metric could reach with the mean of "
+            "these ratings, the root of their reliability; of ρ it is an approximation. One rater "
+            "against the others is no ceiling: a metric may be less noisy than one person. Bold: "
+            "the strongest agreement of the column; it is not said to differ from the next."
+        ),
+    ]
+    if design := design_text(document):
+        notes.append(f"{design}.")
+    if letters is not None:
+        notes.append(
+            f"{COEFFICIENT_NAMES[params.coefficient]} at {params.level} level: "
+            f"{letters.description}"
+        )
+        if some_are_tied:
+            notes.append(
+                f"“{TIED}”: not significantly different from the strongest metric, by the same "
+                "tests."
+            )
+    elif no_letters:
+        notes.append(
+            f"No letters on {COEFFICIENT_NAMES[params.coefficient]} at {params.level} level: "
+            f"{no_letters}."
+        )
+    elif params.shown_variant != GLOBAL:
+        notes.append("No letters: the tests of differences are of the coefficient over all pairs.")
+    return tuple(notes)

@@ -1,0 +1,216 @@
+"""The metric leaderboard and its plots."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from annotations.corpora.shortcuts import aspect_or_404, version_or_404
+from annotations.models import CorpusVersion
+from common.cache import memoize
+from common.table_frame import page_writer
+from common.tables.to_html import TableWriter
+from common.web import page
+from leaderboard.analyses import Look, look, whole
+from leaderboard.analyses.pages import AWAITS_NEWER, waiting_page
+from leaderboard.corpus_context import corpus_context
+from leaderboard.metric_requests import comparison_params, correlation_params
+from leaderboard.pages.judges.items import inspector_links
+from leaderboard.pages.metrics.filters import (
+    GLOBAL,
+    BoardParams,
+    UnknownParam,
+    filter_form,
+    kept,
+    parse_params,
+)
+from leaderboard.pages.metrics.letters import Letters, letters_by_metric, why_no_letters
+from leaderboard.pages.metrics.plots import forest_figure
+from leaderboard.pages.metrics.tables import COMPARE_FORM, metric_board, shown_columns
+from leaderboard.pages.metrics.text import best_row, empty_reasons, headline, tied_with_best
+from leaderboard.queries.system_choice import system_choices
+from leaderboard.stored_figures import figure_of, table_for_file
+from leaderboard.system_sets import system_note, systems_or_404
+from workers.metric_list import page_of
+from workers.metrics.registry import all_metrics
+
+PLOTS = "Plots"
+
+
+@require_safe
+def metrics(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    systems = systems_or_404(request, version)
+    _params(request, systems)  # what it does not have is refused before anything is computed
+    found = look(version, "correlations", **correlation_params(aspect, systems))
+    context: dict[str, Any] = corpus_context(version, "metrics", aspect)
+    if found.answer is None:
+        return waiting_page(request, context, found, page_name="Metric leaderboard")
+    whole = found.answer
+    params = _params(request, systems, whole)
+    document = kept(whole, params)
+    compared, letters = _letters(version, aspect, params, whole)
+    no_letters = why_no_letters(compared.answer if compared else None, params.coefficient)
+
+    marks = (found.stored, compared.stored if compared else "", params, _registered())
+
+    @cache
+    def table() -> TableWriter:
+        def board() -> TableWriter:
+            tied = tied_with_best(document, params, letters)
+            return page_writer(
+                metric_board(document, found.computed_at, params, letters, no_letters, tied)
+            )
+
+        return memoize(("metric board", *marks), board)
+
+    figure = cache(
+        lambda: memoize(("forest", *marks), lambda: forest_figure(document, params, letters))
+    )
+    comes = _will_be_there(request, found)
+    metric = request.GET["metric"] if comes else _chosen_metric(request, whole, params)
+    context |= {
+        "analysis": found,
+        "compared": compared,
+        "params": params,
+        "form": filter_form(whole, params, aspect, version.aspects, system_choices(version)),
+        "system_note": system_note(version, systems),
+        "headline": headline(document, params, letters),
+        "table": table,
+        "columns": cache(lambda: shown_columns(table().table, params, document)),
+        "written_from": (found.stored, compared.stored if compared else "", _registered()),
+        "compare_form": COMPARE_FORM,
+        "figure": figure,
+        "left_out": _count(whole) - _count(document),
+        "metric": metric,
+        "plots_query": _plots_query(version, aspect, metric, systems),
+        "metric_page": "" if comes else _metric_page(metric, version),
+        "judges": inspector_links(version, (row["metric"] for row in document["rows"]), aspect),
+        "has_metrics": bool(whole["rows"]),
+        "fits": bool(document["rows"]),
+        "empty_reasons": [] if whole["rows"] else empty_reasons(version, aspect),
+    }
+    files = [table().table, figure().points] if "download" in request.GET else []
+    return page(request, "leaderboard/metrics.html", context, files)
+
+
+def _registered() -> str:
+    """The metrics of this site, to whose pages the board leads."""
+    return " ".join(f"{metric.name} {metric.version}" for metric in all_metrics().values())
+
+
+def _params(
+    request: HttpRequest, systems: str, document: dict[str, Any] | None = None
+) -> BoardParams:
+    try:
+        return parse_params(request.GET, systems, document)
+    except UnknownParam as unknown:
+        raise Http404(str(unknown)) from None
+
+
+def _letters(
+    version: CorpusVersion, aspect: str, params: BoardParams, document: dict[str, Any]
+) -> tuple[Any, Letters | None]:
+    """The look at the comparisons of all pairs, where there is anything to compare, and the letters
+    in it."""
+    if params.shown_variant != GLOBAL or _count(document) < 2:
+        return None, None
+    requested = comparison_params(aspect, params.level, params.systems)
+    if requested is None:
+        return None, None
+    found = look(version, "comparisons", **requested)
+    return found, memoize(
+        ("letters", found.stored, params.coefficient),
+        lambda: letters_by_metric(found.answer, params.coefficient),
+    )
+
+
+def _count(document: dict[str, Any]) -> int:
+    return len({row["metric"] for row in document["rows"]})
+
+
+def _metric_page(configuration: str, version: CorpusVersion) -> str:
+    """The address of the chosen metric's page; "" for one that was handed in as scores."""
+    address = page_of(configuration)
+    if not address:
+        return ""
+    return f"{address}{'&' if '?' in address else '?'}{urlencode({'corpus': version.corpus.slug})}"
+
+
+def _plots_query(version: CorpusVersion, aspect: str, metric: str, systems: str) -> str:
+    return urlencode(
+        {"metric": metric, "aspect": aspect, "version": version.number, "systems": systems}
+    )
+
+
+def _will_be_there(request: HttpRequest, found: Look) -> bool:
+    """The metric that is asked for is not in the older answer that is shown: whoever has just
+    handed in its scores is led here before it is in the newer one."""
+    requested = request.GET.get("metric", "")
+    return (
+        bool(requested)
+        and found.is_under_way
+        and all(row["metric"] != requested for row in found.answer["rows"])
+    )
+
+
+def _chosen_metric(request: HttpRequest, document: dict[str, Any], params: BoardParams) -> str:
+    """The metric whose scatter plots are shown: the one asked for, else the one that the headline
+    names."""
+    known = list(dict.fromkeys(row["metric"] for row in document["rows"]))
+    requested: str = request.GET.get("metric", "")
+    if requested in known:
+        return requested
+    if requested:
+        raise Http404(f"{requested} is not computed on this corpus")
+    best = best_row(kept(document, params), params)
+    if best is not None:
+        return str(best["metric"])
+    return str(known[0]) if known else ""
+
+
+@require_safe
+def scatter(request: HttpRequest, slug: str) -> HttpResponse:
+    """The three scatter plots of one metric: a page of its own, or the part of the leaderboard that
+    asks for it."""
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    context = corpus_context(version, "metrics", aspect)
+    systems = systems_or_404(request, version)
+    correlations = look(version, "correlations", **correlation_params(aspect, systems))
+    if correlations.answer is None:
+        return waiting_page(request, context, correlations, page_name=PLOTS, below_tab=True)
+    if _will_be_there(request, correlations):
+        seen = replace(correlations, state="waiting", answer=None)
+        return waiting_page(
+            request, context, seen, page_name=PLOTS, below_tab=True, shows=AWAITS_NEWER
+        )
+    metric = _chosen_metric(
+        request, correlations.answer, parse_params({}, systems, correlations.answer)
+    )
+    if not metric:
+        raise Http404("no metric is computed on this corpus")
+    drawn = look(version, "scatter", aspect=aspect, metric=metric, systems=systems)
+    with_points = whole(drawn) if "download" in request.GET else None
+    if drawn.answer is None or ("download" in request.GET and with_points is None):
+        return waiting_page(request, context, drawn, page_name=PLOTS, below_tab=True)
+    if with_points is not None:
+        wished = table_for_file(with_points, request.GET["download"].rpartition(".")[0])
+        return page(
+            request, "leaderboard/scatter.html", context, [] if wished is None else [wished]
+        )
+    documents = drawn.answer["figures"]
+    context |= {
+        "metric": metric,
+        "system_note": system_note(version, systems),
+        "figures": lambda: [figure_of(document) for document in documents],
+        "written_from": (drawn.stored,),
+    }
+    template = "leaderboard/_scatter.html" if request.htmx else "leaderboard/scatter.html"
+    return page(request, template, context)

@@ -1,0 +1,232 @@
+"""The tables of a campaign's agreement page, made from its stored answer. No statistics are
+computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from annotations.campaigns.models import Campaign
+from annotations.campaigns.queries.ratings import OVERALL
+from common.tables import Cell, Column, Row, Table
+from common.tables.numerals import letter
+from leaderboard.estimate_cells import cell_of
+from leaderboard.pages.raters.agreement_tables import agreement_tables
+
+WEIGHTINGS = ("quadratic", "linear", "unweighted")
+TINTS = 5
+"""Shades of the matrix: κ below 0.2, below 0.4, …"""
+
+
+def tables_of(
+    campaign: Campaign, document: dict[str, Any], updated: datetime, pairs_shown: int | None
+) -> dict[str, Table]:
+    """The tables by the name under which the template shows them."""
+    coefficients, pairs = agreement_tables(document, updated, {}, pairs_shown)
+    signature = _signature(coefficients.signature, document)
+    found = {
+        "coefficients": replace(
+            coefficients, caption=_("Coefficients of agreement"), signature=signature
+        ),
+        "pairs": replace(pairs, caption=_("Agreement of each pair of raters"), signature=signature),
+        "distribution": _distribution_table(campaign, document),
+        "systems": _system_table(document),
+        "widest": _widest_table(campaign, document),
+    }
+    return {
+        name: replace(table, updated=None if name != "coefficients" else updated)
+        for name, table in found.items()
+    }
+
+
+def _signature(signature: str, document: dict[str, Any]) -> str:
+    raters = "all" if document["excluded_raters"] else "without-excluded"
+    return f"campaign:{document['campaign']}|{signature}|raters:{raters}"
+
+
+def _distribution_table(campaign: Campaign, document: dict[str, Any]) -> Table:
+    total = sum(one["ratings"] for one in document["distribution"])
+    overall = document["aspect"] == OVERALL
+    rows = []
+    for one in document["distribution"]:
+        level, count = int(one["level"]), one["ratings"]
+        label = (
+            campaign.scale_labels[level - 1] if overall else (_("not low"), _("marked low"))[level]
+        )
+        share = count / total if total else None
+        rows.append(
+            Row(
+                f"level-{level}",
+                {
+                    "score": Cell(f"{level} · {label}" if overall else label),
+                    "ratings": Cell(count),
+                    "share": Cell(reason=_("no ratings")) if share is None else Cell(100 * share),
+                },
+            )
+        )
+    columns = (
+        Column("score", _("Score")),
+        Column("ratings", _("Ratings"), "number", decimals=0),
+        Column("share", _("Share, %"), "number", decimals=1),
+    )
+    return Table("distribution", _("Distribution of scores"), columns, tuple(rows))
+
+
+def _system_table(document: dict[str, Any]) -> Table:
+    columns = (
+        Column("system", _("System")),
+        Column("rated", _("Items rated"), "number", decimals=0),
+        Column(
+            "items",
+            _("of"),
+            "number",
+            decimals=0,
+            help=_("Items of this system in the campaign."),
+            detail=True,
+        ),
+        Column("ratings", _("Ratings"), "number", decimals=0),
+        Column("mean", _("Mean score"), "number", decimals=2),
+        Column(
+            "alpha",
+            _("α, ordinal"),
+            "estimate",
+            help=_("Krippendorff's α of this system's items alone, 95 % interval over dialogues."),
+        ),
+    )
+    rows = tuple(
+        Row(
+            f"system-{number}",
+            {
+                "system": Cell(one["system"]),
+                "rated": Cell(one["rated"]),
+                "items": Cell(one["items"]),
+                "ratings": Cell(one["ratings"]),
+                "mean": Cell(reason=_("nobody rated it"))
+                if one["mean"] is None
+                else Cell(one["mean"]),
+                "alpha": cell_of(one["alpha"]),
+            },
+        )
+        for number, one in enumerate(document["by_system"])
+    )
+    note = _(
+        "Where a system's scores vary little, α is low although raters hardly differ: read it "
+        "with the mean."
+    )
+    return Table("agreement-by-system", _("Agreement on each system"), columns, rows, notes=(note,))
+
+
+def _widest_table(campaign: Campaign, document: dict[str, Any]) -> Table:
+    columns = [Column("item", _("Item"), "link"), Column("system", _("System"))]
+    columns += [
+        Column("spread", _("Range"), "number", decimals=0, help=_("Highest minus lowest score.")),
+        Column("scores", _("Scores by rater")),
+    ]
+    rows = tuple(
+        Row(
+            f"item-{number}",
+            {
+                "item": Cell(_place(one), href=_address(campaign, one)),
+                "system": Cell(one["system"]),
+                "spread": Cell(one["spread"]),
+                "scores": Cell(", ".join(f"{rater}: {score:g}" for rater, score in one["scores"])),
+            },
+        )
+        for number, one in enumerate(document["widest"])
+    )
+    return Table(
+        "widest-disagreement", _("Items with the widest disagreement"), tuple(columns), rows
+    )
+
+
+def _place(one: dict[str, Any]) -> str:
+    if one["turn"] is None:
+        return _("dialogue %(dialogue)s") % {"dialogue": one["dialogue"]}
+    return _("dialogue %(dialogue)s, turn %(turn)s") % {
+        "dialogue": one["dialogue"],
+        "turn": one["turn"],
+    }
+
+
+def _address(campaign: Campaign, one: dict[str, Any]) -> str:
+    query: dict[str, Any] = {"version": campaign.version.number}
+    if one["turn"] is not None:
+        query["turn"] = one["turn"]
+    return (
+        reverse("dialogue", args=[campaign.version.corpus.slug, one["position"]])
+        + "?"
+        + urlencode(query)
+    )
+
+
+# --- rater × rater --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PairCell:
+    """One cell of the matrix: κ of two raters and on how many items it stands, or why there is
+    none."""
+
+    value: float | None = None
+    items: int = 0
+    reason: str = ""
+    mark: str = ""
+    """The letter under which the reason stands beneath the matrix."""
+    tint: int = 0
+    is_self: bool = False
+
+
+@dataclass(frozen=True)
+class PairMatrix:
+    raters: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[PairCell, ...]], ...]
+    reasons: tuple[tuple[str, str], ...]
+    """(letter, reason) of undefined cells: a thousand buttons would be a thousand stops of the tab
+    key."""
+    weighting: str
+
+
+def pair_matrix(document: dict[str, Any], weighting: str) -> PairMatrix:
+    """Symmetric; raters in the order of joining. Reasons of undefined cells stand once, beneath."""
+    pairs = document["cohen_kappa"][weighting].get("pairs", [])
+    raters = _in_order(pairs)
+    reasons: dict[str, str] = {}
+    cells: dict[tuple[str, str], PairCell] = {}
+    for pair in pairs:
+        first, second = pair["raters"]
+        cells[first, second] = cells[second, first] = _pair_cell(pair, reasons)
+    rows = tuple(
+        (
+            row,
+            tuple(
+                PairCell(is_self=True) if row == column else cells[row, column] for column in raters
+            ),
+        )
+        for row in raters
+    )
+    return PairMatrix(
+        tuple(raters), rows, tuple((mark, reason) for reason, mark in reasons.items()), weighting
+    )
+
+
+def _in_order(pairs: Sequence[dict[str, Any]]) -> list[str]:
+    return list(
+        dict.fromkeys(
+            [*(pair["raters"][0] for pair in pairs), *(pair["raters"][1] for pair in pairs)]
+        )
+    )
+
+
+def _pair_cell(pair: dict[str, Any], reasons: dict[str, str]) -> PairCell:
+    value = pair["value"]
+    if value is None:
+        mark = reasons.setdefault(pair["reason"], letter(len(reasons)))
+        return PairCell(None, pair["items"], pair["reason"], mark)
+    tint = min(max(int(value * TINTS), 0), TINTS - 1)
+    return PairCell(value, pair["items"], tint=tint)

@@ -1,0 +1,241 @@
+"""The tables and sentences of rater effects, made from a stored answer (JSON). No statistics are
+computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from common.tables import Cell, Column, Row, Table
+from common.tables.numerals import written
+from leaderboard.estimate_cells import cell_of
+from leaderboard.pages.raters.figures import RaterRow
+from leaderboard.plots import estimate_of
+
+ALIKE = 0.005
+"""Rating points: where all means change by as much as this, their differences do not."""
+
+
+def effects_signature(document: dict[str, Any]) -> str:
+    return (
+        f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|"
+        f"aspect:{document['aspect']}|level:{document['level']}|model:system+dialogue+item+rater|"
+        "components:reml|ci:jackknife-over-dialogues"
+    )
+
+
+def corrected_table(document: dict[str, Any], updated: datetime | None) -> Table:
+    """Each system's raw and corrected mean, and whether its place changes."""
+    return Table(
+        id="corrected-means",
+        caption=f"System means without the raters' severity, {document['corpus']}, aspect "
+        f"{document['aspect']}",
+        columns=(
+            Column("system", "System"),
+            Column(
+                "raw",
+                "Raw mean",
+                "estimate",
+                decimals=2,
+                help="Mean over rated items, 95 % interval.",
+            ),
+            Column(
+                "corrected",
+                "Corrected mean",
+                "estimate",
+                decimals=2,
+                higher_is_better=True,
+                help="As the panel's mean rater would have rated, 95 % interval over dialogues.",
+            ),
+            Column(
+                "change",
+                "Change",
+                "number",
+                decimals=3,
+                help="Corrected less raw, in rating points.",
+            ),
+            Column(
+                "raw-place",
+                "Raw place",
+                "number",
+                decimals=0,
+                help="By value, from 1.",
+                detail=True,
+            ),
+            Column(
+                "corrected-place", "Corrected place", "number", decimals=0, help="By value, from 1."
+            ),
+            Column("moves", "Moves", help="Places up or down when severity is taken out."),
+        ),
+        rows=tuple(_system_row(system) for system in document["systems"]),
+        sort=("corrected", True),
+        notes=(
+            "A system that strict raters happened to judge rises, one that lenient raters judged "
+            "falls. Places are by value alone; where intervals overlap, the order is not settled "
+            "by either mean.",
+        ),
+        signature=effects_signature(document),
+        updated=updated,
+    )
+
+
+def _system_row(system: dict[str, Any]) -> Row:
+    raw, corrected = system["raw"], system["corrected"]
+    defined = raw["value"] is not None and corrected["value"] is not None
+    reason = corrected.get("reason") or raw.get("reason") or ""
+    cells = {
+        "system": Cell(system["system"]),
+        "raw": cell_of(raw),
+        "corrected": cell_of(corrected),
+        "change": Cell(corrected["value"] - raw["value"]) if defined else Cell(reason=reason),
+        "raw-place": Cell(system["raw_place"], reason=reason),
+        "corrected-place": Cell(system["corrected_place"], reason=reason),
+        "moves": Cell(moves(system)) if defined else Cell(reason=reason),
+    }
+    badges = (system["kind"],) if system["kind"] != "agent" else ()
+    return Row(f"system-{system['position']}", cells, badges=badges, swatch=system["position"])
+
+
+def moves(system: dict[str, Any]) -> str:
+    """``up 2``, ``down 1`` or ``stays``."""
+    by = system["raw_place"] - system["corrected_place"]
+    return "stays" if by == 0 else f"{'up' if by > 0 else 'down'} {abs(by)}"
+
+
+def rater_table(document: dict[str, Any], updated: datetime | None) -> Table:
+    """One row a rater: severity, how many ratings and of how many systems, their mean and spread,
+    agreement."""
+    return Table(
+        id="raters",
+        caption=f"Raters, {document['corpus']}, aspect {document['aspect']}",
+        columns=(
+            Column("rater", "Rater"),
+            Column(
+                "severity",
+                "Severity",
+                "estimate",
+                decimals=2,
+                help="Rating points below the panel's mean rater, all else equal; negative: "
+                "lenient. 95 % interval.",
+            ),
+            Column(
+                "mean",
+                "Mean score",
+                "number",
+                decimals=2,
+                help="Of the rater's ratings, whatever was rated.",
+            ),
+            Column(
+                "spread",
+                "Spread",
+                "number",
+                decimals=2,
+                help="Standard deviation of the rater's scores.",
+            ),
+            Column(
+                "agreement",
+                "r with others",
+                "estimate",
+                decimals=2,
+                help="Pearson's r with the mean of the other raters on items that both judged, 95 "
+                "% interval.",
+            ),
+            Column("ratings", "Ratings", "number", decimals=0),
+            Column(
+                "systems", "Systems", "number", decimals=0, help="Of how many systems.", detail=True
+            ),
+        ),
+        rows=tuple(_rater_row(rater) for rater in document["raters"]),
+        sort=("severity", True),
+        signature=effects_signature(document),
+        updated=updated,
+    )
+
+
+def _rater_row(rater: dict[str, Any]) -> Row:
+    return Row(
+        f"rater-{rater['position']}",
+        {
+            "rater": Cell(rater["rater"]),
+            "severity": cell_of(rater["severity"]),
+            "mean": Cell(rater["mean"]),
+            "spread": Cell(rater["spread"], reason="a single rating has no spread"),
+            "agreement": cell_of(rater["agreement"]),
+            "ratings": Cell(rater["ratings"]),
+            "systems": Cell(rater["systems"]),
+        },
+    )
+
+
+def rater_rows(document: dict[str, Any]) -> list[RaterRow]:
+    """For the figures, those with most ratings first."""
+    everyone = sorted(document["raters"], key=lambda one: (-one["ratings"], one["position"]))
+    return [
+        RaterRow(
+            one["rater"],
+            one["ratings"],
+            estimate_of(one["severity"]),
+            None if one["shares"] is None else tuple(one["shares"]),
+        )
+        for one in everyone
+    ]
+
+
+def key_figures(document: dict[str, Any]) -> list[tuple[str, str, str]]:
+    deviation = document["deviation"]
+    figures = [("Ratings", written(document["ratings"], 0), f"{document['level']} level")]
+    if document["raters"]:  # a place in a list, or a mean, is nobody
+        figures.append(("Raters", written(len(document["raters"]), 0), ""))
+    if deviation:
+        figures += [
+            (
+                "Raters differ by",
+                written(deviation["rater"], 2),
+                "standard deviation of severity, points",
+            ),
+            (
+                "Items differ by",
+                written(deviation["item"], 2),
+                "of one system, standard deviation, points",
+            ),
+            (
+                "One rating errs by",
+                written(deviation["error"], 2),
+                "what is left, standard deviation, points",
+            ),
+        ]
+    return figures
+
+
+def in_one_sentence(document: dict[str, Any]) -> str:
+    """What the correction did, in words."""
+    changed = [system for system in document["systems"] if _has_both(system)]
+    if not changed or not document["deviation"]:
+        return ""
+    changes = {one["system"]: one["corrected"]["value"] - one["raw"]["value"] for one in changed}
+    if max(changes.values()) - min(changes.values()) < ALIKE:
+        return (
+            "The raters judged all systems alike, so their severity leaves the order and the "
+            "differences as they are."
+        )
+    largest = max(changes, key=lambda name: abs(changes[name]))
+    moved = [system["system"] for system in changed if moves(system) != "stays"]
+    order = (
+        f"{len(moved)} of {len(changed)} systems change their place: {_named(moved)}."
+        if moved
+        else "No system changes its place."
+    )
+    return (
+        f"Taking severity out moves the means by at most {written(abs(changes[largest]), 2)} "
+        f"points ({largest}). {order}"
+    )
+
+
+def _has_both(system: dict[str, Any]) -> bool:
+    return system["raw"]["value"] is not None and system["corrected"]["value"] is not None
+
+
+def _named(names: Sequence[str], most: int = 5) -> str:
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")

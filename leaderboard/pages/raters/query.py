@@ -1,0 +1,272 @@
+"""How strict each rater is, how each uses the scale, and what is left of the systems' order without
+that.
+
+How far a campaign's raters agree, live: the coefficients, each system, the spread of scores, the
+widest gaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Literal
+
+import numpy as np
+
+from annotations.agreement.intervals import Jackknife
+from annotations.agreement.krippendorff import krippendorff_alphas
+from annotations.agreement.matrix import RatingMatrix
+from annotations.agreement.tabulation import tabulate
+from annotations.campaigns.models import Campaign
+from annotations.campaigns.queries.ratings import (
+    CampaignItems,
+    campaign_agreement,
+    campaign_matrix,
+    ratings_data_version,
+)
+from annotations.campaigns.rater_statistics.disagreement import widest_disagreements
+from annotations.corpora.queries import select_systems
+from annotations.corpora.rating_queries import RatedItems
+from annotations.models import CorpusVersion
+from common.estimates import Estimate, Undefined
+from leaderboard.analyses.computing import answer_of
+from leaderboard.analyses.kinds import registered
+from leaderboard.queries.defaults import RESAMPLES, SEED
+from leaderboard.queries.human_scores import human_side, placed_human, scale_of
+from leaderboard.statistics.bounded import bounds_of_difference, cut_to
+from leaderboard.statistics.correlation.placed_scores import FloatArray
+from leaderboard.statistics.ranking.crossed_ratings import CrossedRatings
+from leaderboard.statistics.ranking.rater_severity import SeverityCorrected, correct_severity
+from leaderboard.statistics.ranking.system_ranking import rank_systems
+
+METHOD = (
+    "linear mixed model score = system + dialogue + item + rater + error, variance components by "
+    "REML; intervals of systems: jackknife over dialogues, Student's t; of severities: best "
+    "linear unbiased prediction"
+)
+MAX_STEPS = 11
+"""Scores of more different values than this are not shown one by one."""
+
+
+@registered("rater-effects", version=3)
+def rater_effects(
+    version: CorpusVersion,
+    aspect: str,
+    level: Literal["turn", "dialogue", ""] = "",
+    *,
+    seed: int = SEED,
+) -> dict[str, Any]:
+    """Severity-corrected means beside raw ones, and a line for each rater. ``level``: of which
+    ratings; of turns where there are any, unless asked otherwise. Raters stand under their
+    pseudonyms: names are not in the document.
+
+    ``reason`` says why nothing can be corrected, and is ``""`` otherwise. ``places`` count from 1,
+    by value.
+    """
+    systems = select_systems(version)
+    human = human_side(version, aspect, systems)
+    items = {"turn": human.turn, "dialogue": human.dialogue}[level] if level else human.at("system")
+    document: dict[str, Any] = {
+        "corpus": version.corpus.slug,
+        "corpus_version": version.label,
+        "aspect": aspect,
+        "level": level or ("turn" if human.turn else "dialogue"),
+        "resamples": RESAMPLES,
+        "seed": seed,
+        "method": METHOD,
+    }
+    if items is None:
+        nothing: dict[str, Any] = {
+            "ratings": 0,
+            "deviation": None,
+            "groups": None,
+            "systems": [],
+            "steps": None,
+            "raters": [],
+        }
+        return {**document, "reason": "nobody rated", **nothing}
+    found = correct_severity(CrossedRatings.of(items.matrix, items.system, len(systems)))
+    corrected = found if isinstance(found, SeverityCorrected) else None
+    scale = scale_of(version, aspect)
+    ranks = rank_systems(placed_human(items), len(systems), RESAMPLES, seed, bounds=scale)
+    raw = [one.mean for one in ranks]
+    undefined = Estimate.undefined(found.reason) if isinstance(found, Undefined) else None
+    means = (
+        [cut_to(one, scale) for one in corrected.systems]
+        if corrected
+        else [undefined or raw[0]] * len(systems)
+    )
+    return {
+        **document,
+        "reason": found.reason if isinstance(found, Undefined) else "",
+        "ratings": int(np.isfinite(items.matrix.scores).sum()),
+        "deviation": {name: float(value) for name, value in corrected.deviation.items()}
+        if corrected
+        else None,
+        "groups": corrected.groups if corrected else None,
+        "systems": [
+            {
+                "system": system.name,
+                "kind": system.kind,
+                "position": system.position,
+                "raw": before.as_json(),
+                "corrected": after.as_json(),
+                "raw_place": index_before,
+                "corrected_place": index_after,
+            }
+            for system, before, after, index_before, index_after in zip(
+                systems, raw, means, _places(raw), _places(means), strict=True
+            )
+        ],
+        "steps": _steps(items.matrix),
+        "raters": _raters(version, aspect, items, corrected, document["level"]),
+    }
+
+
+def _places(means: Sequence[Estimate]) -> list[int | None]:
+    """1 + the number of greater means; to 9 decimals, so that rounding makes no order."""
+    known = [None if one.value is None else round(one.value, 9) for one in means]
+    return [
+        None if own is None else 1 + sum(other is not None and other > own for other in known)
+        for own in known
+    ]
+
+
+def _steps(matrix: RatingMatrix) -> list[float] | None:
+    """The scores that there are, of the scale where it is known; None where they are too many to
+    stand one by one."""
+    given = np.unique(matrix.scores[np.isfinite(matrix.scores)])
+    steps = [float(one) for one in (matrix.levels or given)]
+    return steps if 0 < len(steps) <= MAX_STEPS and set(given.tolist()) <= set(steps) else None
+
+
+def _raters(
+    version: CorpusVersion,
+    aspect: str,
+    items: RatedItems,
+    corrected: SeverityCorrected | None,
+    level: str,
+) -> list[dict[str, Any]]:
+    matrix = items.matrix
+    if matrix.rater_kind != "identified":
+        return []
+    positions = dict(version.raters.values_list("name", "position"))
+    agreement = _agreement(version, aspect, level)
+    steps = _steps(matrix)
+    nothing = Estimate.undefined("severity cannot be told here").as_json()
+    return [
+        {
+            "rater": f"rater {positions[name] + 1}",
+            "position": positions[name],
+            "ratings": int(np.isfinite(row).sum()),
+            "systems": len(np.unique(items.system[np.isfinite(row)])),
+            "mean": float(np.nanmean(row)),
+            "spread": float(np.nanstd(row, ddof=1)) if np.isfinite(row).sum() > 1 else None,
+            "severity": cut_to(
+                corrected.severity[number], bounds_of_difference(scale_of(version, aspect))
+            ).as_json()
+            if corrected
+            else nothing,
+            "agreement": agreement.get(
+                name, {"value": None, "reason": "nobody else judged the same items"}
+            ),
+            "shares": _shares(row, steps),
+        }
+        for number, (name, row) in enumerate(zip(matrix.raters, matrix.scores, strict=True))
+    ]
+
+
+def _agreement(version: CorpusVersion, aspect: str, level: str) -> dict[str, dict[str, Any]]:
+    """Each rater's correlation with the mean of the others: the agreement page's answer has it
+    already."""
+    report = answer_of(version, "agreement", aspect=aspect, level=level)
+    pearson = report["leave_one_out"]["pearson"]
+    return {
+        one["rater"]: {key: value for key, value in one.items() if key != "rater"}
+        for one in pearson.get("per_rater", ())
+    }
+
+
+def _shares(row: FloatArray, steps: list[float] | None) -> list[float] | None:
+    if steps is None:
+        return None
+    given = row[np.isfinite(row)]
+    return [float(np.mean(given == step)) for step in steps]
+
+
+WIDEST_SHOWN = 20
+
+
+def campaign_agreement_answer(
+    campaign: Campaign, aspect: str, systems: Sequence[str] | None, excluded: bool
+) -> dict[str, Any]:
+    """The document of ``campaign_agreement`` with what the page shows beside it."""
+    items = campaign_matrix(campaign, aspect, systems=systems, excluded=excluded)
+    report = campaign_agreement(
+        campaign, aspect, systems, excluded=excluded, resamples=RESAMPLES, seed=SEED, items=items
+    )
+    return {
+        **report,
+        "distribution": _distribution(items.matrix),
+        "by_system": [_of_system(items, number) for number in range(len(items.systems))],
+        "widest": _widest(items),
+    }
+
+
+def agreement_data_version(_version: CorpusVersion, campaign: int, **_parameters: Any) -> str:
+    """A campaign's ratings change while its corpus version does not. Raises
+    ``Campaign.DoesNotExist``."""
+    found = Campaign.objects.get(pk=campaign)
+    return f"{ratings_data_version(found)}.{found.changes}"
+
+
+@registered(
+    "campaign-agreement", version=1, stamp=agreement_data_version, refreshed_for=timedelta(hours=1)
+)
+def stored_agreement(
+    _version: CorpusVersion, campaign: int, aspect: str, system: str, excluded: bool
+) -> dict[str, Any]:
+    """``campaign_agreement_answer`` as it is stored. By the campaign's key: a new one may have a
+    deleted one's name. Raises ``Campaign.DoesNotExist``."""
+    found = Campaign.objects.select_related("version__corpus").get(pk=campaign)
+    return campaign_agreement_answer(found, aspect, [system] if system else None, excluded)
+
+
+def _distribution(matrix: RatingMatrix) -> list[dict[str, Any]]:
+    levels = matrix.levels or ()
+    return [{"level": level, "ratings": int((matrix.scores == level).sum())} for level in levels]
+
+
+def _of_system(items: CampaignItems, number: int) -> dict[str, Any]:
+    own = items.system == number
+    matrix = replace(
+        items.matrix,
+        scores=items.matrix.scores[:, own],
+        dialogue_of_item=items.matrix.dialogue_of_item[own],
+    )
+    table = tabulate(matrix)
+    ordinal = krippendorff_alphas(table, Jackknife.over(table.dialogues))["ordinal"]
+    return {
+        "system": items.systems[number],
+        "items": int(own.sum()),
+        "rated": table.items,
+        "ratings": table.ratings,
+        "mean": float(np.nanmean(matrix.scores)) if table.ratings else None,
+        "alpha": ordinal.as_json(),
+    }
+
+
+def _widest(items: CampaignItems) -> list[dict[str, Any]]:
+    raters = items.matrix.raters
+    return [
+        {
+            "dialogue": items.dialogue_ids[items.dialogue[one.item]],
+            "position": items.dialogue_positions[items.dialogue[one.item]],
+            "turn": None if items.turn[one.item] < 0 else int(items.turn[one.item]),
+            "system": items.systems[items.system[one.item]],
+            "spread": one.spread,
+            "scores": [[raters[row], score] for row, score in one.scores],
+        }
+        for one in widest_disagreements(items.matrix.scores, WIDEST_SHOWN)
+    ]

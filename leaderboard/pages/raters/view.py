@@ -1,0 +1,199 @@
+"""How far raters of a corpus agree.
+
+The live agreement of a rating campaign.
+
+Rater effects: strict and lenient raters, and the systems' order without them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from annotations.campaigns.access import campaign_or_404, organisers_page
+from annotations.campaigns.models import Campaign
+from annotations.campaigns.queries.overview import progress_of
+from annotations.campaigns.queries.ratings import (
+    aspects_of,
+    rated_systems,
+    resolve_campaign_aspect,
+    select_rated_systems,
+)
+from annotations.corpora.queries import NotFound
+from annotations.corpora.shortcuts import aspect_or_404, version_or_404
+from common.cache import memoize
+from common.table_frame import page_writer
+from common.tables import Table
+from common.tables.to_html import TableWriter
+from common.web import page
+from leaderboard import queries
+from leaderboard.analyses import look, whole
+from leaderboard.analyses.pages import waiting_page
+from leaderboard.corpus_context import corpus_context
+from leaderboard.figures import Figure
+from leaderboard.pages.raters.agreement_tables import agreement_tables
+from leaderboard.pages.raters.campaign_tables import WEIGHTINGS, pair_matrix, tables_of
+from leaderboard.pages.raters.effects_tables import (
+    corrected_table,
+    effects_signature,
+    in_one_sentence,
+    key_figures,
+    rater_rows,
+    rater_table,
+)
+from leaderboard.pages.raters.figures import scale_use, severity_forest
+from leaderboard.queries.agreement_pairs import PAIRS_SHOWN, with_all_pairs
+
+
+@require_safe
+def agreement(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    levels = queries.rated_levels(version, aspect)
+    level = request.GET.get("level") or (levels[0] if levels else "turn")
+    if level not in ("turn", "dialogue"):
+        raise Http404("agreement exists at turn and dialogue level")
+    found = look(version, "agreement", aspect=aspect, level=level)
+    context = {**corpus_context(version, "agreement", aspect), "level": level, "levels": levels}
+    if found.answer is None:
+        return waiting_page(request, context, found, page_name="Agreement")
+    pseudonyms = {rater.name: rater.pseudonym for rater in version.raters.all()}
+    report, computed_at = found.answer, found.computed_at
+    written_from = (found.stored, str(pseudonyms))
+
+    @cache
+    def tables() -> list[TableWriter]:
+        made = cache(
+            lambda: [page_writer(one) for one in agreement_tables(report, computed_at, pseudonyms)]
+        )
+        preserved = [
+            memoize(("agreement", place, *written_from), lambda place=place: made()[place])
+            for place in (0, 1)
+        ]
+        return [one for one in preserved if one.table.rows]
+
+    context |= {"analysis": found, "report": report, "tables": tables, "written_from": written_from}
+    files: list[Table] = []
+    if "download" in request.GET:
+        answer = whole(found)
+        if answer is None:
+            return waiting_page(request, context, found, page_name="Agreement")
+        files = agreement_tables(with_all_pairs(answer), computed_at, pseudonyms)
+    return page(request, "leaderboard/agreement.html", context, files)
+
+
+KIND = "campaign-agreement"
+SEEN = "X-Seen"
+"""What the page that asks again has: the answer is then 204 where nothing else would be shown."""
+
+
+@require_safe
+@organisers_page
+def campaign_agreement(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = campaign_or_404(slug)
+    if campaign.kind == Campaign.Kind.COLLECTION:
+        raise Http404("nothing is rated in a campaign that collects dialogues")
+    aspect, system, excluded, weighting = _choices_of(request, campaign)
+    found = look(
+        campaign.version,
+        KIND,
+        campaign=campaign.pk,
+        aspect=aspect,
+        system=system,
+        excluded=excluded,
+    )
+    if request.htmx and request.headers.get(SEEN) == found.mark:
+        return HttpResponse(status=204)
+    frame = {"section": "campaigns", "tab": "agreement", "campaign": campaign}
+    if found.answer is None:
+        words = {"base": "campaigns/campaign_base.html", "page_name": _("Agreement")}
+        return waiting_page(request, frame, found, **words)
+    tables = tables_of(
+        campaign,
+        found.answer,
+        found.computed_at,
+        None if "download" in request.GET else PAIRS_SHOWN,
+    )
+    context = {
+        **frame,
+        "aspects": aspects_of(campaign),
+        "aspect": aspect,
+        "systems": rated_systems(campaign),
+        "system": system,
+        "excluded": excluded,
+        "weightings": WEIGHTINGS,
+        "matrix": pair_matrix(found.answer, weighting),
+        "weighting": weighting,
+        "progress": progress_of(campaign),
+        "analysis": found,
+        "report": found.answer,
+        "tables": tables,
+        "seen": found.mark,
+    }
+    template = (
+        "leaderboard/_campaign_agreement.html"
+        if request.htmx
+        else "leaderboard/campaign_agreement.html"
+    )
+    return page(request, template, context, tables.values())
+
+
+def _choices_of(request: HttpRequest, campaign: Campaign) -> tuple[str, str, bool, str]:
+    try:
+        aspect = resolve_campaign_aspect(campaign, request.GET.get("aspect"))
+        system = request.GET.get("system", "")
+        select_rated_systems(campaign, [system] if system else None)
+    except NotFound as missing:
+        raise Http404(str(missing)) from None
+    raters, weighting = request.GET.get("raters", ""), request.GET.get("weighting") or WEIGHTINGS[0]
+    if raters not in ("", "all") or weighting not in WEIGHTINGS:
+        raise Http404("there is no such choice of raters or weighting")
+    return aspect, system, raters == "all", weighting
+
+
+@require_safe
+def rater_effects(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    levels = queries.rated_levels(version, aspect)
+    level = request.GET.get("level") or (levels[0] if levels else "turn")
+    if level not in ("turn", "dialogue"):
+        raise Http404("raters judge at turn or dialogue level")
+    found = look(version, "rater-effects", aspect=aspect, level=level)
+    context = {**corpus_context(version, "agreement", aspect), "level": level, "levels": levels}
+    if found.answer is None:
+        return waiting_page(request, context, found, page_name="Rater effects", below_tab=True)
+    document = found.answer
+    corrected = cache(lambda: corrected_table(document, found.computed_at))
+    raters = cache(lambda: rater_table(document, found.computed_at))
+    charts = cache(lambda: _figures(document) if document["raters"] else [])
+    context |= {
+        "analysis": found,
+        "look": found,
+        "document": document,
+        "figures": key_figures(document),
+        "sentence": in_one_sentence(document),
+        "charts": charts,
+        "corrected": corrected,
+        "raters": raters,
+        "written_from": (found.stored,),
+    }
+    files = (
+        [corrected(), raters(), *(one.points for one in charts())]
+        if "download" in request.GET
+        else ()
+    )
+    return page(request, "leaderboard/rater_effects.html", context, files)
+
+
+def _figures(document: dict[str, object]) -> list[Figure]:
+    rows = rater_rows(document)
+    signature = effects_signature(document)
+    drawn = [severity_forest(rows, figure_id="severity", signature=signature)]
+    steps = document["steps"]
+    if isinstance(steps, list):
+        drawn.append(scale_use(rows, steps, figure_id="scale-use", signature=signature))
+    return drawn

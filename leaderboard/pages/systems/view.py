@@ -1,0 +1,326 @@
+"""The system leaderboard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
+
+from annotations.corpora.shortcuts import aspect_or_404, version_or_404
+from annotations.models import CorpusVersion
+from common.cache import memoize
+from common.table_frame import page_writer
+from common.tables import Table
+from common.tables.to_html import TableWriter
+from common.text import parse_integer
+from common.web import page
+from leaderboard.analyses import Look, all_kinds, look
+from leaderboard.analyses.pages import waiting_page
+from leaderboard.corpus_context import corpus_context
+from leaderboard.figures import Figure
+from leaderboard.pages.systems.figures.rank_differences import RankDifference
+from leaderboard.pages.systems.misleading import (
+    metrics_of,
+    misleading_figure,
+    misleading_table,
+    misleading_text,
+    nearest_to_people,
+    rows_of,
+)
+from leaderboard.pages.systems.plots import (
+    profile_figure,
+    rank_figure,
+    shown_profiles,
+    system_means_figure,
+    timeline_figure,
+)
+from leaderboard.pages.systems.tables import (
+    ALL_METRICS,
+    COMPARE_FORM,
+    FEW_METRICS,
+    shown_columns,
+    system_board,
+    with_ranks,
+)
+from leaderboard.pages.systems.text import headline, separating_table, separating_text
+from leaderboard.queries.system_choice import ALL, system_choices
+from leaderboard.system_sets import system_note, systems_or_404
+
+KINDS = ("agent", "human", "gold", "baseline")
+PRESERVED_PARAMS = ("version", "aspect", "systems", "kind", "metric", "profile", "sort", "columns")
+
+
+@dataclass
+class Section:
+    """A part of the page with a stored answer of its own: it waits by itself, and leaves the rest
+    as it is."""
+
+    look: Look
+    figure: Figure | None = None
+    table: TableWriter | None = None
+    words: str = ""
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+@require_safe
+def systems(request: HttpRequest, slug: str) -> HttpResponse:
+    version = version_or_404(request, slug)
+    aspect = aspect_or_404(request, version)
+    choices = system_choices(version)
+    chosen = systems_or_404(request, version, default=ALL)
+    requested = {} if chosen == ALL else {"systems": chosen}
+    found = look(version, "systems", aspect=aspect, **requested)
+    context: dict[str, Any] = {
+        **corpus_context(version, "systems", aspect),
+        "analysis": found,
+        "look": found,
+    }
+    if found.answer is None:
+        return waiting_page(request, context, found, page_name="Systems")
+    document = found.answer
+    kinds = sorted({*request.GET.getlist("kind")} & {*KINDS})
+    # Metrics are compared without reference responses unless all systems are asked for by name.
+    misleading = _misleading(
+        request, version, aspect, {"systems": chosen} if request.GET.get("systems") else {}
+    )
+    effects = _effects(version, aspect)
+
+    corrected = _corrected(effects)
+    shown_kinds = tuple(kinds)
+
+    @cache
+    def table() -> TableWriter:
+        board = memoize(
+            ("system board", found.stored, effects.stored if effects else "", shown_kinds),
+            lambda: page_writer(system_board(document, found.computed_at, kinds, corrected)),
+        )
+        places = {row.swatch: row for row in _rows(misleading)}
+        return with_ranks(board, misleading.more["metric"], places) if places else board
+
+    nearest = cache(lambda: _nearest(misleading.look))
+    scale = version.scales.get(aspect)
+    figure = cache(
+        lambda: memoize(
+            ("system means", found.stored, str(scale), shown_kinds),
+            lambda: system_means_figure(document, scale, kinds),
+        )
+    )
+    ranks = cache(
+        lambda: memoize(
+            ("ranks", found.stored, shown_kinds),
+            lambda: rank_figure(document, kinds, "Ranks are among all kinds." if kinds else ""),
+        )
+    )
+    shown = [system for system in document["systems"] if not kinds or system["kind"] in kinds]
+    present = {system["kind"] for system in document["systems"]}
+    context |= {
+        "table": table,
+        "columns": cache(lambda: shown_columns(table().table, document, nearest())),
+        "few": FEW_METRICS
+        if len(document["metrics"]) > ALL_METRICS and "columns" not in request.GET
+        else 0,
+        "nearest": nearest,
+        "metrics": len(document["metrics"]),
+        "rows": len(shown),
+        "headline": headline(shown),
+        "figure": figure,
+        "ranks": ranks,
+        "written_from": (
+            found.stored,
+            misleading.look.stored,
+            effects.stored if effects else "",
+            str(scale),
+        ),
+        "misleading": misleading,
+        "choices": choices,
+        "metrics_note": system_note(version, misleading.look.parameters["systems"]),
+        "chosen": chosen,
+        "kinds": [(kind, kind in kinds) for kind in KINDS if kind in present],
+        "compare_form": COMPARE_FORM,
+        "misleading_from": (misleading.look.stored,),
+        "kept_for_metric": _hidden_fields(request, "metric"),
+        "kept_for_profile": _hidden_fields(request, "profile"),
+        "is_pair": len(document["systems"]) > 1,
+        "has_systems": bool(document["systems"]),
+    }
+    files: list[Table] = []
+    if "download" in request.GET:
+        files = [table().table, figure().points, ranks().points]
+    part = request.GET.get("part") == "more"
+    if part or "download" in request.GET:
+        more, more_files = _more(request, version, found, kinds, misleading, requested)
+        context |= more
+        files += more_files
+    context["more_query"] = _more_query(request)
+    template = "_systems_more" if part and request.htmx else "systems_more" if part else "systems"
+    return page(request, f"leaderboard/{template}.html", context, files)
+
+
+def _more(
+    request: HttpRequest,
+    version: CorpusVersion,
+    board: Look,
+    kinds: list[str],
+    misleading: Section,
+    params: dict[str, str],
+) -> tuple[dict[str, Any], list[Table]]:
+    """What stands beneath the board, and is asked for when the board is there: its context and its
+    files."""
+    document = board.answer
+    assert document is not None  # there is a board
+    _fill_misleading(misleading, _hidden_fields(request, "metric"))
+    profile = _profile(request, version, params)
+    separating = (
+        _separating(version, document["aspect"], params) if len(document["systems"]) > 1 else None
+    )
+    known = {one["metric"] for one in document["metrics"]}
+    requested = request.GET.get("metric", "")
+    metric = requested if requested in known else ""
+    time_line = memoize(
+        ("time line", board.stored, tuple(kinds), metric),
+        lambda: timeline_figure(document, kinds, metric),
+    )
+    figures = [time_line, misleading.figure, profile.figure if profile else None]
+    tables = [misleading.table, separating.table if separating else None]
+    files = [
+        *(writer.table for writer in tables if writer),
+        *(figure.points for figure in figures if figure),
+    ]
+    more = {
+        "time_line": time_line,
+        "profile": profile,
+        "separating": separating,
+        "separating_from": (separating.look.stored,) if separating else (),
+    }
+    return more, files
+
+
+def _fill_misleading(section: Section, preserved_params: list[tuple[str, str]]) -> None:
+    found = section.look
+    document = found.answer
+    if document is None:
+        return
+    section.words = memoize(("misleading words", found.stored), lambda: misleading_text(document))
+    if not section.more:
+        return
+    metric = section.more["metric"]
+    section.table = memoize(
+        ("misleading table", found.stored, tuple(preserved_params)),
+        lambda: page_writer(misleading_table(document, found.computed_at, preserved_params)),
+    )
+    section.figure = memoize(
+        ("misleading figure", found.stored, metric), lambda: misleading_figure(document, metric)
+    )
+
+
+def _more_query(request: HttpRequest) -> str:
+    """The board's own wishes without those of its table, whose part this is not."""
+    preserved = [
+        (name, value)
+        for name in PRESERVED_PARAMS
+        if name not in ("sort", "columns")
+        for value in request.GET.getlist(name)
+    ]
+    return urlencode([*preserved, ("part", "more")])
+
+
+def _hidden_fields(request: HttpRequest, without: str) -> list[tuple[str, str]]:
+    """What of the address stays in links and forms of a part of the page."""
+    return [
+        (name, value)
+        for name in PRESERVED_PARAMS
+        if name != without
+        for value in request.GET.getlist(name)
+    ]
+
+
+def _misleading(
+    request: HttpRequest, version: CorpusVersion, aspect: str, params: dict[str, str]
+) -> Section:
+    section = Section(look(version, "misleading-metrics", aspect=aspect, **params))
+    document = section.look.answer
+    if document is None:
+        return section
+    ordering = memoize(
+        ("metrics that order systems", section.look.stored), lambda: metrics_of(document)
+    )
+    known = [one["metric"] for one in ordering]
+    requested = request.GET.get("metric", "")
+    if requested and requested not in [one["metric"] for one in document["metrics"]]:
+        raise Http404(f"{requested} is not computed on this corpus")
+    metric = requested or (known[0] if known else "")
+    if metric:
+        section.more = {
+            "metric": metric,
+            "metrics": sorted(known),
+            "misled": any(one["misled"] for one in ordering),
+        }
+    return section
+
+
+def _nearest(misleading: Look) -> list[str]:
+    """The metrics whose order of systems is nearest to people's, the nearest first."""
+    document = misleading.answer
+    if document is None:
+        return []
+    return memoize(("nearest to people", misleading.stored), lambda: nearest_to_people(document))
+
+
+def _rows(misleading: Section) -> list[RankDifference]:
+    """Every system's places by the chosen metric and by people."""
+    document = misleading.look.answer
+    if document is None or not misleading.more:
+        return []
+    return rows_of(document, misleading.more["metric"])
+
+
+def _profile(
+    request: HttpRequest, version: CorpusVersion, params: dict[str, str]
+) -> Section | None:
+    """None where there is but one aspect: the table says all of it."""
+    if len(version.aspects) < 2:
+        return None
+    section = Section(look(version, "system-profile", **params))
+    document = section.look.answer
+    if document is None or len(document["aspects"]) < 2:
+        return section
+    positions = {parse_integer(one) for one in request.GET.getlist("profile")}
+    positions &= {one["position"] for one in document["systems"]}
+    section.figure = profile_figure(document, positions)
+    drawn = set(shown_profiles(document, positions))
+    section.more["choice"] = [
+        (one["position"], one["system"], number in drawn)
+        for number, one in enumerate(document["systems"])
+    ]
+    return section
+
+
+def _separating(version: CorpusVersion, aspect: str, params: dict[str, str]) -> Section:
+    section = Section(look(version, "separating", aspect=aspect, **params))
+    found = section.look
+    document = found.answer
+    if document is not None and document["pairs"]:
+        section.words = memoize(
+            ("separating words", found.stored), lambda: separating_text(document)
+        )
+        section.table = memoize(
+            ("separating table", found.stored),
+            lambda: page_writer(separating_table(document, found.computed_at)),
+        )
+    return section
+
+
+def _effects(version: CorpusVersion, aspect: str) -> Look | None:
+    return look(version, "rater-effects", aspect=aspect) if "rater-effects" in all_kinds() else None
+
+
+def _corrected(effects: Look | None) -> dict[int, dict[str, Any]] | None:
+    """By position; None while nothing is known."""
+    document = effects.answer if effects else None
+    if document is None:
+        return None
+    return {one["position"]: one["corrected"] for one in document["systems"]}
