@@ -9,6 +9,7 @@ from typing import Any
 from django.test import Client
 from django.urls import reverse
 
+from tests.dialeval_site.corpus_pages import CORPUS_PAGES, place_of
 from tests.dialeval_site.small_challenges import (
     CUP,
     HIDDEN,
@@ -16,12 +17,6 @@ from tests.dialeval_site.small_challenges import (
 )
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC
 
-CORPUS_PAGES = (
-    "corpus", "dialogues", "dialogue", "metric-leaderboard", "scatter", "system-leaderboard",
-    "system-comparison", "agreement", "rater-effects", "fewer-ratings", "metric-comparison",
-    "metric-heat-map", "response-map", "corpus-runs", "corpus-runs-progress", "judge-inspector",
-    "judge-answer", "judge-hygiene", "metric-scores", "metric-scores-template",
-)  # fmt: skip
 QUERIES = (
     "",
     "?version=1",
@@ -31,10 +26,6 @@ QUERIES = (
     "?metric=word_f1",
     "?turn=1",
 )
-
-
-def place_of(name: str, slug: str) -> str:
-    return reverse(name, args=[slug, *([0] if name in ("dialogue", "judge-answer") else [])])
 
 
 def files(client: Client, place: str) -> list[str]:

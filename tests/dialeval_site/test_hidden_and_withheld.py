@@ -18,11 +18,9 @@ from tests.ci import IS_LONG
 from tests.dialeval_site.addresses import client_of
 from tests.dialeval_site.challenge_matrix import OPERATIONS
 from tests.dialeval_site.challenge_pages import (
-    CORPUS_PAGES,
     QUERIES,
     files,
     pages_of_all,
-    place_of,
     text_of,
 )
 from tests.dialeval_site.challenge_rights import (
@@ -31,6 +29,7 @@ from tests.dialeval_site.challenge_rights import (
     token_for,
     without,
 )
+from tests.dialeval_site.corpus_pages import CORPUS_PAGES, place_of
 from tests.dialeval_site.small_challenges import (
     CUP,
     DISQUALIFIED,
