@@ -1,8 +1,5 @@
-"""What the dialogue page shows: the conversation, and at one turn every system's response with its
-scores.
-
-The page of a dialogue.
-"""
+"""The page of a dialogue: the conversation, and at one turn every system's response with its
+scores."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""Which of a judge's rows somebody wants to see, and in what order.
-
-Rows of a judge's document with what was said there: for a page of them, and for a file of
-all.
-"""
+"""Which of a judge's rows somebody wants to see, and in what order; and rows of a judge's document
+with what was said there, for a page of them and for a file of all."""
 
 from __future__ import annotations
 

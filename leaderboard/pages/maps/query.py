@@ -1,7 +1,5 @@
-"""Every metric beside every other: how far they say the same.
-
-Responses and references as an encoder sees them, on a plane.
-"""
+"""Every metric beside every other: how far they say the same; and responses and references as an
+encoder sees them, on a plane."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The heat map of metrics: which say the same, and which follow people better than others.
-
-The map of what systems said, beside the references.
-"""
+"""The heat map of metrics, which say the same, and which follow people better than others; and the
+map of what systems said, beside the references."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
-"""Precision against recall of whole systems: one line a system, from (0, 1) at the left to (1, 0)
-at the right.
-
-How a metric's scores are spread: a histogram of responses or, of a metric of whole systems, a
-dot a system.
-"""
+"""Figures of a metric's page: precision against recall of whole systems, one line a system, from
+(0, 1) at the left to (1, 0) at the right; and how scores are spread, a histogram of responses or,
+of a metric of whole systems, a dot a system."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Where a metric and people disagree most, and what was said there.
-
-How the scores of a metric are spread over what it scored.
-"""
+"""Where a metric and people disagree most, and what was said there; and how the scores of a metric
+are spread over what it scored."""
 
 from __future__ import annotations
 

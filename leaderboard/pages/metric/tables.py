@@ -1,11 +1,6 @@
-"""What some metrics store beside a score, as tables and figures: FBD's normality, PRD's curves and
-their spread.
-
-Only what is known here is shown; other details stay in the run.
-
-The tables of a metric's page, from stored answers and counts. No statistics are computed
-here.
-"""
+"""The tables of a metric's page, from stored answers and counts; no statistics are computed here.
+What some metrics store beside a score is shown as tables and figures: FBD's normality, PRD's curves
+and their spread. Other details stay in the run."""
 
 from __future__ import annotations
 

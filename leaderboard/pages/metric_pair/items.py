@@ -1,7 +1,5 @@
-"""Every test of the difference of two metrics, and which of them keeps its level.
-
-What two metrics and people all scored, level by level.
-"""
+"""What two metrics and people all scored, level by level; every test of the difference of the two,
+and which of them keeps its level."""
 
 from __future__ import annotations
 

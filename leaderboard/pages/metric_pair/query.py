@@ -1,8 +1,5 @@
 """Two metrics against each other: how far each follows people, whether the difference is real, and
-what makes it.
-
-What was said where two metrics differ most in their nearness to people.
-"""
+what makes it; with what was said where they differ most in their nearness to people."""
 
 from __future__ import annotations
 

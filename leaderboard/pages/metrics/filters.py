@@ -1,9 +1,6 @@
 """What a reader asks of the metric leaderboard, in its address: which numbers, of which systems, of
-which metrics.
-
-The form above the metric leaderboard: one select a choice, only where there is something to
-choose.
-"""
+which metrics. The form above the table has one select for each choice, only where there is
+something to choose."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""From the correlations that are stored to the picture of the metric leaderboard.
-
-From scores and stored answers to the scatter plots of one metric.
-"""
+"""From the correlations that are stored to the picture of the metric leaderboard, and from scores
+and stored answers to the scatter plots of one metric."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""What the metric leaderboard says in a sentence or three, made from its stored answers.
-
-What keeps metrics from being held against people on a corpus.
-"""
+"""What the metric leaderboard says in a sentence or three, made from its stored answers, and what
+keeps metrics from being held against people on a corpus."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
 """How strict each rater is, how each uses the scale, and what is left of the systems' order without
-that.
-
-How far a campaign's raters agree, live: the coefficients, each system, the spread of scores, the
-widest gaps.
-"""
+that; and how far a campaign's raters agree, live: the coefficients, each system, the spread of
+scores, the widest gaps."""
 
 from __future__ import annotations
 

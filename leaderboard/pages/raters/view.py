@@ -1,9 +1,5 @@
-"""How far raters of a corpus agree.
-
-The live agreement of a rating campaign.
-
-Rater effects: strict and lenient raters, and the systems' order without them.
-"""
+"""How far raters of a corpus agree, the live agreement of a rating campaign, and rater effects:
+strict and lenient raters, and the systems' order without them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The method section of a report, said of the documents that are in it and of nothing else.
-
-What the statistics of a report are from. Metrics bring their own citations.
-"""
+"""The method section of a report, said of the documents that are in it and of nothing else, and
+what its statistics are from. Metrics bring their own citations."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
-"""Two systems, turn by turn or dialogue by dialogue: what people and every metric say of either.
+"""Two systems, turn by turn or dialogue by dialogue: what people and every metric say of either, and
+what was said there, for a page of items and for a file of all.
 
 Where the two share dialogues the comparison is paired; where each has its own (``Design``) it is
-not.
-
-Items of two systems with what was said there: for a page of them, and for a file of all.
-"""
+not."""
 
 from __future__ import annotations
 

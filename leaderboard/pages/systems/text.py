@@ -1,7 +1,5 @@
-"""The system leaderboard in a sentence or two, made from its stored answer.
-
-What would tell neighbouring systems apart: a sentence and a table, from a stored answer.
-"""
+"""The system leaderboard in a sentence or two, made from its stored answer, and what would tell
+neighbouring systems apart: a sentence and a table, from a stored answer."""
 
 from __future__ import annotations
 
