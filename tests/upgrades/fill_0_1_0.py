@@ -10,7 +10,7 @@ from django.contrib.auth.models import Group
 from django.core.management import call_command
 from django.test import Client
 
-from annotations.corpora.queries import agreement_of, version_of
+from annotations.queries import agreement_of, version_of
 from workers.models import MetricRun
 
 settings.ALLOWED_HOSTS = ["*"]

@@ -16,20 +16,20 @@ from django_otp.oath import totp
 
 from annotations.campaigns.actions import chat, collection, invitations, publishing, quality, setup
 from annotations.campaigns.actions.allocation import look
-from annotations.campaigns.actions.chat_systems import save_chat_system
+from annotations.campaigns.actions.chat_systems import keep_chat_system
 from annotations.campaigns.actions.checks import add_checks
+from annotations.campaigns.actions.desk import Judgement, fill_desk, join, rate
 from annotations.campaigns.actions.harvest import make_corpus
-from annotations.campaigns.actions.work_queue import Judgement, fill_queue, join, rate
 from annotations.campaigns.models import ChatSystem
 from annotations.campaigns.plan.check_items import CheckItem
-from annotations.corpora.queries import select_systems, version_of
-from annotations.corpora.rating_queries import agreement_of
+from annotations.queries import select_systems, version_of
+from annotations.rating_queries import agreement_of
 from dialeval_site import tokens, two_factor
 from leaderboard.analyses.computing import compute_longest_waiting
 from leaderboard.challenges.actions import judging, notices, teams
 from leaderboard.challenges.actions import setup as challenges
 from leaderboard.challenges.actions.receiving import receive
-from leaderboard.challenges.actions.rounds import RoundParams, create_round
+from leaderboard.challenges.actions.rounds import RoundAsked, create_round
 from leaderboard.challenges.actions.scores import receive_scores
 from leaderboard.challenges.models import MailChoice, Submission, Track, Webhook
 from leaderboard.challenges.tasks import process
@@ -101,7 +101,7 @@ link = invitations.invite(turns, "a class", most_uses=5, by=olga)
 invited = invitations.join_with_new_account(link, "nora", "quiet-river-nora")
 for rater in (invited, join(turns, rita, link)):
     number = 0
-    while handed := fill_queue(rater).assignments:
+    while handed := fill_desk(rater).assignments:
         number += 1
         judged = Judgement(
             key=f"{rater.pk}-{number}", score=1 + number % 5, comment="ü" * (number % 2)
@@ -114,17 +114,17 @@ dialogues = campaign("dialogues", "dialogue", old, target="width", target_value=
 setup.open_campaign(dialogues, olga)
 open_link = invitations.invite(dialogues, by=olga)
 rater = join(dialogues, rudi)
-rate(rater, fill_queue(rater).assignments[0].item.public_id, Judgement(key="one", score=4))
+rate(rater, fill_desk(rater).assignments[0].item.public_id, Judgement(key="one", score=4))
 look(dialogues)
 quality.declare_conflict(rudi, select_systems(old)[0], olga)
-model = save_chat_system(
+model = keep_chat_system(
     ChatSystem(name="A model", instructions="You are {persona}", temperature=0.5)
 )
 chats = campaign(
     "chats", "interactive", old, chat_systems=[model], utterances=4, dialogues_per_system=2
 )
 setup.open_campaign(chats, olga)
-chat.say(chat.conversation_of(fill_queue(join(chats, rita)).assignments[0]), "hello", "k1")
+chat.say(chat.conversation_of(fill_desk(join(chats, rita)).assignments[0]), "hello", "k1")
 pairs = campaign("pairs", "collection", dialogues_per_system=2, utterances=2)
 setup.open_campaign(pairs, olga)
 first, second = join(pairs, rita), join(pairs, rudi)
@@ -143,14 +143,14 @@ except Exception as problem:
 
 # --- a challenge: a round, two teams, submissions, scores of a metric
 challenge = challenges.create(
-    challenges.ChallengeParams(name="Answer", slug="answer", summary="As B."),
+    challenges.ChallengeAsked(name="Answer", slug="answer", summary="As B."),
     olga,
     "# Rules\n\nBe fair.",
 )
 asked = version_of("asked")
 round = create_round(
     challenge,
-    RoundParams(
+    RoundAsked(
         name="One", slug="one", version=asked, metrics=["word_f1"], ranking_metric="word_f1",
         public_share=0.5, closes_at=timezone.now() + timedelta(days=3650),
     ),
