@@ -70,8 +70,8 @@ class Section:
 def systems(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
-    choices = system_choices(version)
     chosen = systems_or_404(request, version, default=ALL)
+    choices = system_choices(version)
     requested = {} if chosen == ALL else {"systems": chosen}
     found = look(version, "systems", aspect=aspect, **requested)
     context: dict[str, Any] = {
