@@ -19,7 +19,7 @@ def test_a_function_s_page_has_what_goes_in_and_what_comes_out(tmp_path: Path) -
     """By the options of the Makefile, of one module."""
     (line,) = re.findall(r"^\t\$\(BIN\)/(pdoc .*)", MAKEFILE, flags=re.MULTILINE)
     command = line.replace(
-        "$(REFERENCE)", "leaderboard.statistics.significance.multiple_comparisons"
+        "$(REFERENCE)", "leaderboard.statistics.significance.compact_letters"
     ).split()
     command[command.index("--output-directory") + 1] = str(tmp_path)
     subprocess.run([sys.executable, "-m", *command], cwd=PROJECT, check=True, timeout=120)
