@@ -1,7 +1,7 @@
 """Which metrics are not significantly different, read from the stored comparisons of all pairs.
 
 One test decides everything that a board says of equality: letters, "tied with the best" and the
-sentence above the table (``leaderboard.statistics.significance.multiple_comparisons``).
+sentence above the table (``leaderboard.statistics.significance.compact_letters``).
 """
 
 from __future__ import annotations
