@@ -4,6 +4,7 @@ it."""
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -133,6 +135,19 @@ def test_others_write_while_a_large_corpus_is_deleted(
     assert len(taken) >= len(PARTS)
     assert taken[0]  # the ratings were still there
     assert nothing_is_left()
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has many writers")
+def test_the_writer_is_free_for_as_long_as_it_was_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine holds it longer than it should, and who waits asks every 100 ms by then."""
+    transactions = staging.ShortTransactions()
+    with transactions.next():
+        time.sleep(0.3)
+    paused: list[float] = []
+    monkeypatch.setattr(staging.time, "sleep", paused.append)
+    with transactions.next():
+        pass
+    assert [round(seconds, 1) for seconds in paused] == [0.3]
 
 
 def organiser() -> Client:
