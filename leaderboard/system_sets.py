@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest
 
 from annotations.corpora.queries import NotFound
 from annotations.models import CorpusVersion
-from leaderboard.queries.system_choice import ALL, keep_choices, left_out_of, resolve_choice
+from leaderboard.queries.system_choice import ALL, cache_choices, left_out_of, resolve_choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class SystemNote:
 
 def systems_or_404(request: HttpRequest, version: CorpusVersion, default: str | None = None) -> str:
     """``default`` None: that of metrics that are compared."""
-    keep_choices(version)
+    cache_choices(version)
     try:
         return resolve_choice(version, request.GET.get("systems") or default)
     except NotFound as unknown:

@@ -53,13 +53,13 @@ _SHOWN_KINDS = CompiledQuery(
         .values_list("pk", "kind")
     )
 )
-_KEPT = "_system_choices"
+_CACHED = "_system_choices"
 
 
-def keep_choices(version: CorpusVersion) -> None:
+def cache_choices(version: CorpusVersion) -> None:
     """Look the choices up once for this object, which lives as long as a request: a page with five
     stored answers asks for them six times."""
-    setattr(version, _KEPT, _looked_up(version))
+    setattr(version, _CACHED, _read_choices(version))
 
 
 def system_choices(version: CorpusVersion) -> list[SystemChoice]:
@@ -125,11 +125,11 @@ def with_choice(version: CorpusVersion, parameters: dict[str, Any]) -> dict[str,
 
 
 def _all_choices(version: CorpusVersion) -> list[SystemChoice]:
-    kept: list[SystemChoice] | None = getattr(version, _KEPT, None)
-    return _looked_up(version) if kept is None else kept
+    cached: list[SystemChoice] | None = getattr(version, _CACHED, None)
+    return _read_choices(version) if cached is None else cached
 
 
-def _looked_up(version: CorpusVersion) -> list[SystemChoice]:
+def _read_choices(version: CorpusVersion) -> list[SystemChoice]:
     kinds: dict[int, str] = dict(_SHOWN_KINDS.tuples(version=version.pk))
     shown = tuple(kinds)
     gold = gold_systems(version, kinds)

@@ -215,13 +215,13 @@ def test_a_page_looks_for_the_choices_of_systems_once(
     address = "/corpora/small/metrics/plots/"
     said(client, address)
     looked_up: list[int] = []
-    look_up = system_choice._looked_up
+    look_up = system_choice._read_choices
 
     def counted(version: CorpusVersion) -> list[SystemChoice]:
         looked_up.append(version.pk)
         return look_up(version)
 
-    monkeypatch.setattr(system_choice, "_looked_up", counted)
+    monkeypatch.setattr(system_choice, "_read_choices", counted)
     client.get(address)
     assert looked_up == [version.pk]
 
