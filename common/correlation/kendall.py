@@ -118,25 +118,6 @@ def kendall_between(human: KendallScores, metric: KendallScores) -> FloatArray:
     return np.clip(difference / np.sqrt(human.untied) / np.sqrt(metric.untied), -1.0, 1.0)
 
 
-def replicates(
-    human: FloatArray, metric: FloatArray, cluster: IntArray, weights: FloatArray
-) -> FloatArray:
-    """Kendall's τ-b of every resample, from two lists of scores.
-
-    Args:
-        human: (n,) finite scores.
-        metric: (n,) finite scores of the same items.
-        cluster: (n,) the cluster number of each item, 0 ≤ cluster < clusters.
-        weights: (resamples, clusters) multiplicities, how often each cluster is drawn.
-
-    Returns:
-        (resamples,) in [−1, 1]; NaN where one of the two lists is constant in the resample.
-    """
-    return kendall_between(
-        kendall_scores(human, cluster, weights), kendall_scores(metric, cluster, weights)
-    )
-
-
 def _quadratic_form(matrix: FloatArray, weights: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("rd,rd->r", weights @ matrix, weights))
 

@@ -94,25 +94,6 @@ def spearman_between(human: SpearmanScores, metric: SpearmanScores) -> FloatArra
     return np.clip(products / np.sqrt(human.squares) / np.sqrt(metric.squares), -1.0, 1.0)
 
 
-def replicates(
-    human: FloatArray, metric: FloatArray, cluster: IntArray, weights: FloatArray
-) -> FloatArray:
-    """Spearman's ρ of every resample, from two lists of scores.
-
-    Args:
-        human: (n,) finite scores.
-        metric: (n,) finite scores of the same items.
-        cluster: (n,) the cluster number of each item, 0 ≤ cluster < clusters.
-        weights: (resamples, clusters) multiplicities, how often each cluster is drawn.
-
-    Returns:
-        (resamples,) in [−1, 1]; NaN where one of the two lists is constant in the resample.
-    """
-    return spearman_between(
-        spearman_scores(human, cluster, weights), spearman_scores(metric, cluster, weights)
-    )
-
-
 def _balance(scores: FloatArray, cluster: IntArray, clusters: int) -> FloatArray:
     """(n, clusters): how many items of each cluster lie below the item, minus how many lie above
     it."""

@@ -93,11 +93,10 @@ def test_replicates_equal_scipy_on_the_resample_written_down(kind, n, clusters):
 def test_both_ways_to_count_concordant_pairs_agree(monkeypatch):
     human, metric, cluster = scores_like("mostly zero", 900, 12)
     weights = cluster_resamples(12, 30, seed=2)
-    by_blocks = kendall.replicates(human, metric, cluster, weights)
+    by_blocks = correlation_replicates(human, metric, cluster, weights)["kendall"]
     monkeypatch.setattr(kendall, "MAX_CLUSTERS_FOR_BLOCKS", 1)
-    np.testing.assert_allclose(
-        by_blocks, kendall.replicates(human, metric, cluster, weights), atol=1e-12
-    )
+    by_pairs = correlation_replicates(human, metric, cluster, weights)["kendall"]
+    np.testing.assert_allclose(by_blocks, by_pairs, atol=1e-12)
 
 
 def test_a_resample_with_a_constant_side_is_undefined():
