@@ -37,7 +37,7 @@ from dialeval_site.api_tokens import router as tokens
 from dialeval_site.error_pages import RETRY_SECONDS
 from leaderboard.api import router as meta_evaluation
 from leaderboard.challenges.api.router import router as challenges
-from workers.api import router as metrics
+from workers.runs.api import router as metrics
 
 log = logging.getLogger(__name__)
 

@@ -37,7 +37,7 @@ class NoSweeps(logging.Filter):
 
 
 class Line(logging.Formatter):
-    """``2026-11-20 09:30:00,000 INFO workers.execution metric run 17 failed [request_id=… row=run
+    """``2026-11-20 09:30:00,000 INFO workers.runs.execution metric run 17 failed [request_id=… row=run
     17]``"""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ from leaderboard.challenges.queries.standing import (
     organisers_challenges,
     own_open_rounds,
 )
-from workers.queries import failed_by_version
+from workers.runs.queries import failed_by_version
 
 MOST = 3
 """Of one kind: what is more stands on the page that lists it."""

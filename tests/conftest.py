@@ -237,7 +237,7 @@ def no_corpus_of_another_test() -> Iterator[None]:
         django_cache.cache.clear()
     if (cache := sys.modules.get("common.cache")) is not None:
         cache.forget()
-    queries = sys.modules.get("workers.queries")
+    queries = sys.modules.get("workers.runs.queries")
     if queries is not None:
         queries.forget()
     if (read_only := sys.modules.get("common.read_only")) is not None:

@@ -148,7 +148,7 @@ def _load_what_stays(command: list[str]) -> None:
         import celery.bin.celery  # noqa: F401
 
         from dialeval_site.celery import app
-        from workers.warming import warm_up
+        from workers.runs.execution import warm_up
 
         app.loader.import_default_modules()
         warm_up({"cpu", "gpu"})  # as a worker before it forks

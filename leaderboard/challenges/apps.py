@@ -15,10 +15,10 @@ class ChallengesConfig(AppConfig):
         from leaderboard.challenges.queries.system_choices import of_rounds_and_tracks
         from leaderboard.pages.systems import query
         from leaderboard.queries import system_choice
-        from workers.judges import budgets, prompt_uses
+        from workers.judges import budgets, prompt_queries
 
         budgets.register(judge_budget.pays_for)
-        prompt_uses.register(rounds_naming)
+        prompt_queries.register(rounds_naming)
         system_choice.register(of_rounds_and_tracks)
         query.register(received_at)
         site_identity.register(uploads.FILES)

@@ -42,13 +42,13 @@ from leaderboard.challenges.queries import prompting
 from leaderboard.challenges.queries.downloads import hides_references
 from leaderboard.challenges.queries.prompting import WaitingTurn
 from leaderboard.challenges.uploads import opened
-from workers.answering import NotReachable, endpoint_of
+from workers.chats.execution import NotReachable, endpoint_of
+from workers.inference.language_models.client import Completion, Endpoint, LanguageModel
+from workers.inference.language_models.refusals import key_fault
+from workers.inference.language_models.usage import Usage, counted
 from workers.jobs import FailJob, LeaseLost, RetryJob
-from workers.judging.retries import may_be_charged, may_pass, parse_retry_after, pause_before
-from workers.language_models.client import Completion, Endpoint, LanguageModel
-from workers.language_models.refusals import key_fault
-from workers.language_models.usage import Usage, counted
-from workers.waiting_raters import LEAST_SECONDS, LOOK_SECONDS, raters_wait
+from workers.judges.core.retries import may_be_charged, may_pass, parse_retry_after, pause_before
+from workers.runs.presence import LEAST_SECONDS, LOOK_SECONDS, raters_wait
 
 logger = logging.getLogger(__name__)
 

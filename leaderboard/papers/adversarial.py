@@ -10,7 +10,7 @@ from annotations.console import figure_with_interval
 from common.tables.csv_text import csv_line
 from common.tables.dash import Dash
 from common.tables.latex_text import comment, escaped, row_of
-from workers.training.adversarial import KINDS
+from workers.training.core.adversarial import KINDS
 
 COLUMNS = ("kind", "pairs", "dialogues", "higher", "equal", "undefined")
 

@@ -13,11 +13,10 @@ import numpy as np
 from common.estimates import Undefined
 from leaderboard.statistics.share_over_dialogues import share_over_dialogues
 from workers.metrics.base import Account, Example, Score
-from workers.metrics.configuration import Configuration, MetricUnavailableError
-from workers.scoring import loaded_model_fields
-from workers.training.adversarial import KINDS, Spoilt, spoilt
-from workers.training.dialogues import SPEAKERS, TrainingDialogue
-from workers.training.pairs import Pair, pairs_of
+from workers.metrics.common.configuration import Configuration, MetricUnavailableError
+from workers.runs.scoring import loaded_model_fields
+from workers.training.core.adversarial import KINDS, Spoilt, spoilt
+from workers.training.core.conversations import SPEAKERS, Pair, TrainingDialogue, pairs_of
 
 PUBLISHED = (
     "Park et al. (2023), DEnsity: Open-domain Dialogue Evaluation Metric using Density "

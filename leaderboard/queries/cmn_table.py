@@ -20,7 +20,7 @@ from leaderboard.queries.trained_claims import (
 from leaderboard.queries.trained_corpora import Place, places_of, trained_name, what_is_missing
 from leaderboard.queries.trained_lines import Belongs, Evaluation
 from leaderboard.queries.trained_models import ModelInfo, model_facts, setup_text
-from workers.metrics.configuration import Configuration
+from workers.metrics.common.configuration import Configuration
 
 RECIPE = "cmn"
 OURS = {

@@ -18,11 +18,11 @@ from leaderboard.queries.paper_corpora import first_that_is_here, why_nothing
 from leaderboard.queries.people_turn_by_turn import PEOPLE, people_turn_by_turn
 from leaderboard.queries.system_choice import ALL, NAMED
 from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
-from workers import queries as run_queries
-from workers.judging.caveat import caveat_of, judge_of
-from workers.metrics.configuration import Configuration, parse, still_there
+from workers.judges.core.model_caveats import caveat_of, judge_of
+from workers.metrics.common.configuration import Configuration, parse, still_there
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
+from workers.runs import queries
 
 Rated = Literal["turn", "dialogue"]
 OURS = {
@@ -399,7 +399,7 @@ def _what_is_missing(corpus: _Corpus) -> list[dict[str, str]]:
     here: list[tuple[str, str]] = []
     not_here: list[tuple[str, str]] = []
     for text in dict.fromkeys(absent):
-        reason = run_queries.why_not_offered(parse(text), corpus.version)
+        reason = queries.why_not_offered(parse(text), corpus.version)
         (not_here if reason else here).append((text, reason))
     lines = [
         {"corpus": corpus.slug, "reason": f"{text}: {reason}", "command": ""}

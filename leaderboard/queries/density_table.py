@@ -28,7 +28,7 @@ from leaderboard.queries.trained_models import (
     model_facts,
     setup_text,
 )
-from workers.metrics.configuration import Configuration
+from workers.metrics.common.configuration import Configuration
 from workers.metrics.fed import METRICS as FED_METRICS
 
 RECIPE = "density"

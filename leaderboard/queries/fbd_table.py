@@ -15,7 +15,7 @@ from leaderboard.published import fbd
 from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.system_choice import ALL
-from workers.metrics.configuration import Configuration, parse
+from workers.metrics.common.configuration import Configuration, parse
 from workers.models import MetricRun
 
 COEFFICIENTS = ("spearman", "pearson")

@@ -9,10 +9,10 @@ from typing import Any
 from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
 from leaderboard.published import fbd
-from workers import queries
 from workers.metrics.base import Example
-from workers.metrics.configuration import Configuration, MetricUnavailableError, parse
-from workers.metrics.normality import LEVEL, normality
+from workers.metrics.common.configuration import Configuration, MetricUnavailableError, parse
+from workers.metrics.common.normality import LEVEL, normality
+from workers.runs import queries
 
 PEOPLE = "human"
 """The side whose responses are the corpus's references."""
@@ -54,8 +54,8 @@ def _rows(
     sides: Sequence[Sequence[Example]],
     side: str,
 ) -> dict[str, Any]:
-    from workers.encoders.encoder import encoder_for
-    from workers.metrics.pair_features import PRECISION, pair_points
+    from workers.inference.encoders.encoder import encoder_for
+    from workers.metrics.common.pair_features import PRECISION, pair_points
 
     encoder = encoder_for(str(configuration.options["model"]), PRECISION)
     layer = int(configuration.options["layer"])

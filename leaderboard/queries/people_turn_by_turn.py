@@ -15,7 +15,7 @@ from leaderboard.queries.correlations import rows_of_level
 from leaderboard.queries.human_scores import human_side
 from leaderboard.statistics.correlation.resampling import Recipe
 from workers.metrics.base import Level
-from workers.metrics.configuration import written_signature
+from workers.metrics.common.configuration import written_signature
 
 PEOPLE = "people, turn by turn"
 

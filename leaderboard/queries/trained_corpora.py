@@ -15,10 +15,10 @@ from leaderboard.published.correlations import EvaluationSet, Level
 from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.paper_corpora import first_that_is_here, why_nothing
 from leaderboard.queries.system_choice import ALL
-from workers import queries as run_queries
-from workers.metrics.cmn_options import error_in_remark
-from workers.metrics.configuration import Configuration, parse, still_there
+from workers.metrics.common.cmn_options import error_in_remark
+from workers.metrics.common.configuration import Configuration, parse, still_there
 from workers.models import MetricRun
+from workers.runs import queries
 
 SEVERAL = "several"
 """In a revision's place, where the systems were scored by models that had one name after
@@ -195,7 +195,7 @@ def what_is_missing(place: Place, wanted: Iterable[str]) -> list[dict[str, str]]
         configuration = parse(text)
         if configuration.text in texts:
             continue
-        if reason := run_queries.why_not_offered(configuration, place.version):
+        if reason := queries.why_not_offered(configuration, place.version):
             by_reason[reason].append(text)
         else:
             here.append(configuration.text)

@@ -11,7 +11,7 @@ from typing import Any
 from leaderboard.published.correlations import PublishedRow, PublishedTable
 from leaderboard.queries.trained_corpora import Place, monte_carlo, other_options, trained_name
 from leaderboard.queries.trained_models import ModelInfo, family_label
-from workers.metrics.configuration import Configuration
+from workers.metrics.common.configuration import Configuration
 
 Belongs = Callable[[Configuration, ModelInfo | None], bool]
 SignatureFields = Mapping[tuple[str, str], ModelInfo]

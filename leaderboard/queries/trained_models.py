@@ -14,10 +14,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from workers.training import by_name
-from workers.training.trained import TrainedModel
-from workers.trainings import queries
-from workers.trainings.models import Training
+from workers.training import queries
+from workers.training.core import trained_models
+from workers.training.core.checkpoint import TrainedModel
+from workers.training.models import Training
 
 HERE, GONE, ANOTHER = "here", "gone", "another"
 _SHOWN = {"density": ("contrastive",)}
@@ -91,7 +91,7 @@ class ModelInfo:
 def model_facts(recipe: str, scored: Iterable[tuple[str, str]]) -> dict[tuple[str, str], ModelInfo]:
     """By name and revision: the models of this recipe that are here, and those that ``scored``
     names (a name and the revision that its scores were made with, "" where that is unknown)."""
-    here = {model.name: model for model in by_name.models_here(recipe)}
+    here = {model.name: model for model in trained_models.models_here(recipe)}
     found = {(name, model.revision): _of_model(model) for name, model in here.items()}
     for name, revision in scored:
         model = here.get(name)

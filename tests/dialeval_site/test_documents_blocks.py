@@ -40,7 +40,7 @@ from leaderboard.statistics.significance.system_differences import compare_syste
 from tests.annotations.formats.importers.helpers import file_of, problems, surveyed
 from tests.dialeval_site.documents import SHELL, Block, blocks
 from tests.site import PROJECT
-from workers.judging.prompt_file import read_prompt
+from workers.judges.core.prompt_file import read_prompt
 from workers.metrics.base import Example
 from workers.models import MetricRun
 

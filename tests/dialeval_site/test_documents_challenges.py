@@ -41,7 +41,7 @@ from tests.dialeval_site.documents import (
     text_of,
 )
 from tests.site import PROJECT
-from workers.language_fit import FOR_ENGLISH, FOR_OTHERS
+from workers.runs.language_fit import FOR_ENGLISH, FOR_OTHERS
 
 CHALLENGES, FORMATS_PAGE = flat(text_of("challenges.md")), flat(text_of("formats.md"))
 

@@ -24,12 +24,12 @@ from tests.dialeval_site.documents import (
     text_of,
 )
 from tests.site import PROJECT
-from workers.api import MetricOut, OptionOut
-from workers.encoders.feature_file import FILE_NAME
+from workers.inference.encoders.feature_store import FILE_NAME
 from workers.metrics.base import Metric, Option
-from workers.metrics.not_available import NOT_AVAILABLE
-from workers.metrics.pair_features import Compare, _run_info_of
+from workers.metrics.common.not_available import NOT_AVAILABLE
+from workers.metrics.common.pair_features import Compare, _run_info_of
 from workers.metrics.registry import built_in_metrics
+from workers.runs.api import MetricOut, OptionOut
 
 PAGE = text_of("metrics.md")
 METRICS = {metric.name: metric for metric in built_in_metrics()}

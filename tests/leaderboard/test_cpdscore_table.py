@@ -17,7 +17,7 @@ from annotations.models import CorpusVersion
 from leaderboard.published import comperdial as paper
 from leaderboard.queries import cpdscore_table as table_queries
 from tests.leaderboard.conftest import Rated
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
 
 PLACES = {

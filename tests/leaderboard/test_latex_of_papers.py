@@ -13,7 +13,7 @@ import pytest
 from leaderboard import papers
 from leaderboard.papers import adversarial, cmn, cpdscore, density, fbd, trained
 from leaderboard.papers.latex import correlations_to_latex
-from workers.training.adversarial import KINDS
+from workers.training.core.adversarial import KINDS
 
 LINE_BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 HOSTILE = "[2pt] over" + "".join(rf"{one}\input{{x}}" for one in LINE_BREAKS)

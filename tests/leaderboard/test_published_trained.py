@@ -10,7 +10,7 @@ from scipy import stats
 from leaderboard.published import cmn, density
 from leaderboard.published.correlations import PublishedTable
 from leaderboard.queries import cmn_table, density_table
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 
 ALL = [*density.TABLES, *cmn.TABLES]
 

@@ -15,9 +15,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from common import web
 from common.text import parse_integer
-from workers import queries
 from workers.judges import prompt_actions as actions
 from workers.judges import prompt_queries, trial_queries
+from workers.judges.core.prompt_file import JudgePromptFile
+from workers.judges.core.rendering import begun
+from workers.judges.core.rendering import render as rendered
 from workers.judges.models import JudgePrompt, PromptVersion
 from workers.judges.prompt_forms import (
     STARTS,
@@ -28,9 +30,7 @@ from workers.judges.prompt_forms import (
     starting_text,
     versions_to_refresh,
 )
-from workers.judging.prompt_file import JudgePromptFile
-from workers.judging.render import begun
-from workers.judging.render import render as rendered
+from workers.runs import queries
 
 CHARACTERS_A_TOKEN = 4
 """In English, roughly. The endpoint's own count decides."""
@@ -219,7 +219,7 @@ def prompt_page(
 
 def _facts(version: PromptVersion) -> JudgePromptFile | None:
     """None where this release's checker refuses what an older one took."""
-    from workers.judges.prompt_check import check
+    from workers.judges.prompt_queries import check
 
     return check(version.text).prompt
 

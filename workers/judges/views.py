@@ -21,17 +21,15 @@ from annotations.models import CorpusVersion
 from common.roles import is_organiser
 from common.web import page
 from workers.judges import actions
-from workers.judges.budget_form import BudgetForm
 from workers.judges.budgets import judge_run_of
-from workers.judges.estimates import estimate
+from workers.judges.core.dialects import Dialect
+from workers.judges.core.model_caveats import caveat_of
+from workers.judges.estimates import budget_to_start_from, estimate, estimated, why_no_usd
 from workers.judges.models import EndpointDialect, JudgeRun
-from workers.judges.run_estimate import budget_to_start_from, estimated, why_no_usd
-from workers.judges.run_form import JudgeForm, judges
-from workers.judges.run_progress import JudgeProgress, judge_lines
-from workers.judges.run_tables import address_of, judges_table
-from workers.judging.caveat import caveat_of
-from workers.judging.dialects import Dialect
-from workers.metrics.configuration import (
+from workers.judges.progress import JudgeProgress, judge_lines
+from workers.judges.run_forms import BudgetForm, JudgeForm, judges
+from workers.judges.tables import address_of, judges_table
+from workers.metrics.common.configuration import (
     LONGEST,
     Configuration,
     ConfigurationError,

@@ -12,15 +12,20 @@ from typing import TYPE_CHECKING
 
 from common.estimates import Undefined
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.encoder_options import MODEL, NORMALIZE_AS_IT_IS, SYSTEMS_AT_ONCE, preparation
-from workers.metrics.named_files import named_file
-from workers.metrics.tokenisation import UNICODE
-from workers.metrics.with_model import missing_model
+from workers.metrics.common.named_files import named_file
+from workers.metrics.common.options import (
+    ENCODER,
+    ENCODER_SYSTEMS_AT_ONCE,
+    NORMALIZE_AS_IT_IS,
+    missing_model,
+    preparation,
+)
+from workers.metrics.common.tokenisation import UNICODE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workers.metrics.pair_scores import BestReference, Values
+    from workers.metrics.common.pair_scores import BestReference, Values
 
 LAYER = Option(
     "layer",
@@ -63,12 +68,11 @@ def _missing(options: Mapping[str, OptionValue]) -> str:
 
 
 def _build(column: int, options: Mapping[str, OptionValue]) -> BestReference:
-    from workers.encoders.encoder import encoder_for
-    from workers.metrics.bertscore_baseline import read_baseline
-    from workers.metrics.bertscore_layers import own_layer
-    from workers.metrics.pair_scores import BestReference
-    from workers.metrics.token_matching import TokenMatching
-    from workers.model_files import ModelError
+    from workers.inference.encoders.encoder import encoder_for
+    from workers.inference.model_files import ModelError
+    from workers.metrics.common.bertscore import own_layer, read_baseline
+    from workers.metrics.common.pair_scores import BestReference
+    from workers.metrics.common.token_matching import TokenMatching
 
     model, inputs, baseline = str(options["model"]), int(options["layer"]), str(options["baseline"])
 
@@ -96,7 +100,7 @@ def _build(column: int, options: Mapping[str, OptionValue]) -> BestReference:
 
 
 def _cut(values: Values) -> str:
-    from workers.metrics.token_matching import CUT
+    from workers.metrics.common.token_matching import CUT
 
     texts = {0: "", 1: "the response", 2: "a reference", 3: "the response and a reference"}[
         int(values[CUT])
@@ -115,10 +119,10 @@ def _declare(letter: str, column: int, what: str) -> Metric:
         needs=frozenset({"reference"}),
         queue="gpu",
         value_range=(0.0, 1.0),
-        options=(MODEL, LAYER, IDF, BASELINE, NORMALIZE_AS_IT_IS, UNICODE),
+        options=(ENCODER, LAYER, IDF, BASELINE, NORMALIZE_AS_IT_IS, UNICODE),
         signature_facts=(("references", "best"),),
         missing=_missing,
-        systems_at_once=SYSTEMS_AT_ONCE,
+        systems_at_once=ENCODER_SYSTEMS_AT_ONCE,
         equation=_EQUATION,
         description=_DESCRIPTION,
     )

@@ -14,10 +14,10 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from workers.metrics.against_references import AgainstReferences
 from workers.metrics.base import Metric, OptionValue
-from workers.metrics.texts import TokenisedText
-from workers.metrics.tokenisation import OPTIONS
+from workers.metrics.common.against_references import AgainstReferences
+from workers.metrics.common.lexical import TokenisedText
+from workers.metrics.common.tokenisation import OPTIONS
 
 EPSILON = 1e-12
 """ComperDial's and ParlAI's choice: a missing order all but removes the response, yet keeps an

@@ -7,10 +7,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workers.metrics.against_references import NO_READABLE_REFERENCE, NO_REFERENCE, PROGRESS_EVERY
 from workers.metrics.base import Account, Example, Metric, OptionValue, Progress, Read, Score
-from workers.metrics.tokenisation import UNICODE
-from workers.metrics.unicode_folding import fold
+from workers.metrics.common.against_references import (
+    NO_READABLE_REFERENCE,
+    NO_REFERENCE,
+    PROGRESS_EVERY,
+)
+from workers.metrics.common.tokenisation import UNICODE
+from workers.metrics.common.unicode_folding import fold
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.chrf import CHRF

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from common.estimates import Undefined
-from workers.metrics.against_references import NO_READABLE_REFERENCE
 from workers.metrics.base import (
     Account,
     Example,
@@ -18,8 +17,9 @@ from workers.metrics.base import (
     Read,
     Score,
 )
-from workers.metrics.tokenisation import SACREBLEU, UNICODE, corpus_tokeniser
-from workers.metrics.unicode_folding import fold
+from workers.metrics.common.against_references import NO_READABLE_REFERENCE
+from workers.metrics.common.tokenisation import SACREBLEU, UNICODE, corpus_tokeniser
+from workers.metrics.common.unicode_folding import fold
 
 TOKENIZE = Option(
     "tokenize",

@@ -6,8 +6,8 @@ from __future__ import annotations
 from functools import partial
 
 from workers.metrics.base import Metric
-from workers.metrics.encoder_options import SYSTEMS_AT_ONCE
-from workers.metrics.word_vector_metrics import OPTIONS, build, missing_vectors
+from workers.metrics.common.options import ENCODER_SYSTEMS_AT_ONCE
+from workers.metrics.common.word_vector_options import OPTIONS, build, missing_vectors
 
 _COLUMN = 0
 
@@ -23,7 +23,7 @@ METRIC = Metric(
     options=OPTIONS,
     signature_facts=(("references", "best"),),
     missing=missing_vectors,
-    systems_at_once=SYSTEMS_AT_ONCE,
+    systems_at_once=ENCODER_SYSTEMS_AT_ONCE,
     equation=r"\mathrm{EA}(h, r) = \cos\left(\sum_{w \in h} e_w, \sum_{w \in r} e_w\right)",
     description="""A text is the mean of its words' vectors, and the score is the cosine between the
 two means. Words count by their similarity, not by being the same, and their order plays no part.

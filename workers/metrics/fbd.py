@@ -10,10 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.encoder_options import MODEL, SYSTEMS_AT_ONCE
-from workers.metrics.human_side import HUMAN
-from workers.metrics.pair_options import CITATION, LAYER
-from workers.metrics.with_model import missing_model
+from workers.metrics.common.options import (
+    CITATION,
+    ENCODER,
+    ENCODER_SYSTEMS_AT_ONCE,
+    HUMAN,
+    LAYER,
+    missing_model,
+)
 
 MEAN_TERM = Option(
     "mean_term",
@@ -43,7 +47,7 @@ The published correlations have no sign; the one with human ratings should be ne
 
 
 def _build(options: Mapping[str, OptionValue]) -> Any:
-    from workers.metrics.frechet_scorer import frechet_scorer
+    from workers.metrics.common.frechet import frechet_scorer
 
     return frechet_scorer(options)
 
@@ -60,10 +64,10 @@ METRIC = Metric(
     needs=frozenset({"context", "human_corpus"}),
     queue="gpu",
     value_range=(0.0, None),
-    options=(MODEL, LAYER, HUMAN, MEAN_TERM),
+    options=(ENCODER, LAYER, HUMAN, MEAN_TERM),
     signature_facts=(("pooling", "first-token"), ("ddof", "1"), ("trace", "singular-values")),
     missing=missing_model,
-    systems_at_once=SYSTEMS_AT_ONCE,
+    systems_at_once=ENCODER_SYSTEMS_AT_ONCE,
     equation=_EQUATION,
     description=_DESCRIPTION,
 )

@@ -7,17 +7,21 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.language_model_options import MODEL, SYSTEMS_AT_ONCE, format_option
-from workers.metrics.with_model import missing_model
+from workers.metrics.common.options import (
+    LANGUAGE_MODEL,
+    LANGUAGE_MODEL_SYSTEMS_AT_ONCE,
+    format_option,
+    missing_model,
+)
 
 if TYPE_CHECKING:
-    from workers.metrics.likelihood_scorers import Coherency
+    from workers.metrics.common.likelihood_scorers import Coherency
 
 PERSONA = Option("persona", False, "write the speaker's persona before the dialogue")
 
 
 def _build(options: Mapping[str, OptionValue]) -> Coherency:
-    from workers.metrics.likelihood_scorers import Coherency
+    from workers.metrics.common.likelihood_scorers import Coherency
 
     return Coherency(str(options["model"]), str(options["format"]), bool(options["persona"]))
 
@@ -32,10 +36,10 @@ METRIC = Metric(
     needs=frozenset({"context"}),
     queue="gpu",
     value_range=(None, 0.0),
-    options=(MODEL, format_option("tags"), PERSONA),
+    options=(LANGUAGE_MODEL, format_option("tags"), PERSONA),
     signature_facts=(("length", "mean_per_token"), ("logarithm", "natural")),
     missing=missing_model,
-    systems_at_once=SYSTEMS_AT_ONCE,
+    systems_at_once=LANGUAGE_MODEL_SYSTEMS_AT_ONCE,
     equation=r"\mathrm{Coherency}(r \mid c) = \frac{1}{|r|} \sum_{t=1}^{|r|} \log p\left(r_t \mid "
     r"c, r_{<t}\right)",
     description="""A language model that was trained to continue texts reads the dialogue so far and

@@ -6,8 +6,8 @@ from __future__ import annotations
 from functools import partial
 
 from workers.metrics.base import Metric
-from workers.metrics.encoder_options import SYSTEMS_AT_ONCE
-from workers.metrics.word_vector_metrics import OPTIONS, build, missing_vectors
+from workers.metrics.common.options import ENCODER_SYSTEMS_AT_ONCE
+from workers.metrics.common.word_vector_options import OPTIONS, build, missing_vectors
 
 _COLUMN = 3
 
@@ -25,7 +25,7 @@ METRIC = Metric(
     options=OPTIONS,
     signature_facts=(("references", "best"), ("directions", "both")),
     missing=missing_vectors,
-    systems_at_once=SYSTEMS_AT_ONCE,
+    systems_at_once=ENCODER_SYSTEMS_AT_ONCE,
     equation=(
         r"\mathrm{GM}(h, r) = \frac{G(h, r) + G(r, h)}{2}"
         "\n\n"

@@ -15,10 +15,10 @@ from functools import cache, lru_cache, partial
 from typing import Any
 
 from workers.metrics import wordnet
-from workers.metrics.against_references import AgainstReferences
 from workers.metrics.base import Metric, OptionValue
-from workers.metrics.texts import TokenisedText
-from workers.metrics.tokenisation import OPTIONS
+from workers.metrics.common.against_references import AgainstReferences
+from workers.metrics.common.lexical import TokenisedText
+from workers.metrics.common.tokenisation import OPTIONS
 
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
 _CACHED_TEXTS = 50_000

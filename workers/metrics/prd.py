@@ -10,10 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.encoder_options import MODEL, SYSTEMS_AT_ONCE
-from workers.metrics.human_side import HUMAN
-from workers.metrics.pair_options import CITATION, LAYER
-from workers.metrics.with_model import missing_model
+from workers.metrics.common.options import (
+    CITATION,
+    ENCODER,
+    ENCODER_SYSTEMS_AT_ONCE,
+    HUMAN,
+    LAYER,
+    missing_model,
+)
 
 SEED = Option(
     "seed",
@@ -53,7 +57,7 @@ points are coarse."""
 
 
 def _build(options: Mapping[str, OptionValue]) -> Any:
-    from workers.metrics.prd_scorer import prd_scorer
+    from workers.metrics.common.precision_recall import prd_scorer
 
     return prd_scorer(options)
 
@@ -69,7 +73,7 @@ METRIC = Metric(
     levels=frozenset({"system"}),
     needs=frozenset({"context", "human_corpus"}),
     queue="gpu",
-    options=(MODEL, LAYER, HUMAN, SEED, SEEDS),
+    options=(ENCODER, LAYER, HUMAN, SEED, SEEDS),
     signature_facts=(
         ("pooling", "first-token"),
         ("clusters", "20"),
@@ -78,7 +82,7 @@ METRIC = Metric(
         ("angles", "1001"),
     ),
     missing=missing_model,
-    systems_at_once=SYSTEMS_AT_ONCE,
+    systems_at_once=ENCODER_SYSTEMS_AT_ONCE,
     equation=_EQUATION,
     description=_DESCRIPTION,
 )

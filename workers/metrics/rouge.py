@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from workers.metrics.against_references import AgainstReferences, best_of
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.overlap import f_measure, longest_common_subsequence
-from workers.metrics.texts import TokenisedText
-from workers.metrics.tokenisation import OPTIONS
+from workers.metrics.common.against_references import AgainstReferences, best_of
+from workers.metrics.common.lexical import TokenisedText, f_measure, longest_common_subsequence
+from workers.metrics.common.tokenisation import OPTIONS
 
 STEM = Option("stem", False, "shorten words to their Porter stems before comparing them")
 

@@ -17,7 +17,7 @@ from workers.metrics.base import (
     Read,
     Score,
 )
-from workers.metrics.tokenisation import OPTIONS, Tokenisation
+from workers.metrics.common.tokenisation import OPTIONS, Tokenisation
 
 ORDER = Option("order", 2, "how many neighbouring tokens make an n-gram", least=1, most=8)
 

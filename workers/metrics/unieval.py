@@ -16,25 +16,25 @@ from typing import TYPE_CHECKING
 
 from common.estimates import Undefined
 from workers.metrics.base import Account, Example, Metric, Option, OptionValue, Progress, Score
-from workers.metrics.checkpoints import (
+from workers.metrics.common.options import (
     SYSTEMS_AT_ONCE,
+    account_of,
     each_once,
     model_option,
     number,
     why_no_checkpoint,
 )
-from workers.metrics.readability import read_of_responses
-from workers.metrics.unieval_questions import (
+from workers.metrics.common.readability import read_of_responses
+from workers.metrics.common.unieval_questions import (
     ASPECTS,
     OVERALL,
     Questions,
     QuestionsError,
     questions_of,
 )
-from workers.metrics.with_model import account_of
 
 if TYPE_CHECKING:
-    from workers.encoders.boolean_model import BooleanModel
+    from workers.inference.encoders.boolean_model import BooleanModel
 
 NO_PERSONA = "has no persona"
 
@@ -97,7 +97,7 @@ class UniEval:
 
 
 def _build(options: Mapping[str, OptionValue]) -> UniEval:
-    from workers.encoders.boolean_model import boolean_model_for
+    from workers.inference.encoders.boolean_model import boolean_model_for
 
     questions = questions_of(str(options["questions"]))
     return UniEval(

@@ -23,8 +23,8 @@ from annotations.console import ConsoleCommand, one_migrates, parse_integer
 from dialeval_site import environment
 from dialeval_site.demo import DEMO_ACCOUNTS, load_demo
 from dialeval_site.processes import Child
-from workers.language_models.server import KEY_VARIABLE as SERVER_KEY_VARIABLE
-from workers.language_models.server import (
+from workers.inference.language_models.server import KEY_VARIABLE as SERVER_KEY_VARIABLE
+from workers.inference.language_models.server import (
     PACKAGED_MODEL_NAME,
     LocalServerError,
     packaged_smollm2,

@@ -9,9 +9,9 @@ from leaderboard.challenges.actions.ending import end
 from leaderboard.challenges.models import LogLine, Round, Submission
 from leaderboard.challenges.queries.downloads import hides_references
 from leaderboard.challenges.queries.judge_budget import JUDGES
-from workers import queries, runs
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.common.configuration import Configuration, ConfigurationError, parse
 from workers.models import MetricRun
+from workers.runs import actions, queries
 
 State = Submission.State
 UNDER_WAY = (MetricRun.State.PENDING, MetricRun.State.RUNNING)
@@ -70,7 +70,7 @@ def settle(submission_id: int) -> bool:
             queries.runs_for(configurations, [submission.system]).defer("turn_scores", "undefined")
         )
         if len(found) < len(configurations):
-            runs.request(configurations, [submission.system])
+            actions.request(configurations, [submission.system])
             return False
         if any(run.state in UNDER_WAY for run in found):
             return False

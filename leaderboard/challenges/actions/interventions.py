@@ -33,8 +33,8 @@ from leaderboard.challenges.models import (
     Submission,
 )
 from leaderboard.challenges.models.challenge import BOARD
-from workers import runs
 from workers.models import MetricRun
+from workers.runs import actions
 
 State = Submission.State
 
@@ -172,7 +172,7 @@ def _score_again(submission: Submission) -> None:
     except UnknownMetric as problem:
         raise CannotDo(problem.message) from None
     _change(submission, state=State.SCORING, scoring_at=timezone.now())
-    runs.request(configurations, [submission.system])
+    actions.request(configurations, [submission.system])
     board_changed(submission.round_id)
 
 

@@ -28,8 +28,8 @@ from leaderboard.challenges.actions.interventions import (
 )
 from leaderboard.challenges.models import LogLine, Submission
 from leaderboard.models import SubmittedMetric
-from workers import runs
-from workers.metrics.unicode_folding import folding_report, foldings
+from workers.metrics.common.unicode_folding import folding_report, foldings
+from workers.runs import actions
 
 __all__ = [
     "CannotDo",
@@ -114,7 +114,7 @@ def accept(claim: Claim, responses: Iterable[tuple[int, str]]) -> bool:
         )
         for sentence in folding_report(folded):
             LogLine.write(claim.row_id, sentence)
-        runs.request(configurations, [system])
+        actions.request(configurations, [system])
     settle(claim.row_id)  # a round without metrics has nothing to wait for
     return True
 

@@ -21,7 +21,7 @@ from leaderboard.challenges.queries.attempts import attempts_left
 from leaderboard.challenges.queries.board import sees_private_board
 from leaderboard.challenges.queries.challenges import leader_of, members_of, why_no_invitation
 from leaderboard.challenges.queries.listing import size_of
-from workers.metrics.configuration import ConfigurationError, parse
+from workers.metrics.common.configuration import ConfigurationError, parse
 
 
 def challenge_row(challenge: Challenge) -> dict[str, Any]:

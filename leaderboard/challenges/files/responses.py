@@ -19,7 +19,7 @@ from common.text import MAX_RESPONSE, text_fault
 from leaderboard.challenges.files.formats import Format, format_of
 from leaderboard.challenges.files.layout import Layout, Shape, key_of
 from leaderboard.challenges.files.words import shown, shown_field, some
-from workers.metrics.unicode_folding import foldings
+from workers.metrics.common.unicode_folding import foldings
 
 COLUMNS = ("dialog_id", "turn", "response")
 PROGRESS_EVERY = 5_000
@@ -47,7 +47,7 @@ class Counts:
     empty: int = 0
     foldings: Mapping[str, int] = field(default_factory=dict)
     """By kind: responses with curly quotes, unusual spaces, invisible characters and the like,
-    which metrics read as plain ones (``workers.metrics.unicode_folding``)."""
+    which metrics read as plain ones (``workers.metrics.common.unicode_folding``)."""
 
 
 @dataclass(frozen=True, slots=True)

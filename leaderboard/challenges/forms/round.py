@@ -35,9 +35,9 @@ from leaderboard.challenges.models.challenge import (
     random_seed,
 )
 from leaderboard.challenges.queries import organising
-from workers.language_fit import why_hard_to_read
-from workers.metric_list import Kind, by_kind
-from workers.metrics.configuration import ConfigurationError, parse, still_there
+from workers.metrics.common.configuration import ConfigurationError, parse, still_there
+from workers.runs.language_fit import why_hard_to_read
+from workers.runs.metric_list import Kind, by_kind
 
 DATES = ("opens_at", "closes_at", "unveil_at")
 LARGEST_LIMIT, LARGEST_SEED, MOST_TOKENS, MOST_METRICS = 1_000_000, 2**31 - 1, 10_000_000, 100

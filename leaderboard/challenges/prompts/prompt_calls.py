@@ -1,7 +1,7 @@
 """One turn of a prompt: its one or two calls, what they may use, and what an endpoint's failure is
 called.
 
-Nothing that an endpoint says is trusted (``workers/language_models/refusals.py``).
+Nothing that an endpoint says is trusted (``workers/inference/language_models/refusals.py``).
 """
 
 from __future__ import annotations
@@ -20,10 +20,15 @@ from leaderboard.challenges.prompts.budget import (
 )
 from leaderboard.challenges.prompts.render import Place, messages_for, plain_text, response_of
 from leaderboard.challenges.prompts.spec import Prompt, Template, digest
-from workers.language_models.chat_prompt import seed_of
-from workers.language_models.client import Completion, LanguageModel, Message
-from workers.language_models.refusals import reason_of, storable_error, why_not_taken, without_key
-from workers.language_models.usage import Usage, most_of
+from workers.inference.language_models.chat_prompt import seed_of
+from workers.inference.language_models.client import Completion, LanguageModel, Message
+from workers.inference.language_models.refusals import (
+    reason_of,
+    storable_error,
+    why_not_taken,
+    without_key,
+)
+from workers.inference.language_models.usage import Usage, most_of
 
 _MODEL_NAME = re.compile(r"[A-Za-z0-9._:/@+-]{1,100}")
 

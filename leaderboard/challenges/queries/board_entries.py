@@ -29,9 +29,9 @@ from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.standing import MEANS_CI
 from leaderboard.statistics.correlation.placed_scores import FloatArray
-from workers.language_fit import reading_warnings
-from workers.metrics.configuration import Configuration, still_there
+from workers.metrics.common.configuration import Configuration, still_there
 from workers.models import MetricRun
+from workers.runs.language_fit import reading_warnings
 
 BASELINE = "a baseline: shown beside the others, not ranked"
 ONE_TURN = "the gold answers are hidden, and the mean over one turn would be that turn's score"

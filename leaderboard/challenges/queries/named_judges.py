@@ -4,7 +4,7 @@ stay."""
 from __future__ import annotations
 
 from leaderboard.challenges.models import Round
-from workers.judges.prompt_uses import Naming
+from workers.judges.prompt_queries import Naming
 
 
 def rounds_naming(part: str) -> list[Naming]:

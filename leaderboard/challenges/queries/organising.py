@@ -28,10 +28,10 @@ from leaderboard.challenges.models import (
     Team,
 )
 from leaderboard.challenges.phase import is_unveiled, phase_of
-from workers.metrics.configuration import ConfigurationError, parse
+from workers.metrics.common.configuration import ConfigurationError, parse
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
-from workers.queries import why_not_offered
+from workers.runs.queries import why_not_offered
 
 # --- what a round can be made of ------------------------------------------------------------------
 

@@ -20,9 +20,9 @@ from leaderboard.challenges.models.challenge import BOARD
 from leaderboard.challenges.queries.board import has_private_board, round_board, sees_private_board
 from leaderboard.challenges.queries.board_entries import scores_of_system
 from leaderboard.challenges.queries.listing import is_own
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.common.configuration import Configuration, ConfigurationError, parse
 from workers.models import MetricRun
-from workers.queries import runs_for
+from workers.runs.queries import runs_for
 
 State, Kind = Submission.State, Submission.Kind
 ROWS_SHOWN = 200

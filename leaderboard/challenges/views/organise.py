@@ -21,8 +21,8 @@ from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.forms.challenge import ChallengeForm, DeleteForm, RulesForm
 from leaderboard.challenges.models import Challenge
 from leaderboard.challenges.queries import judge_budget, organising
-from workers.judges.budget_form import BudgetForm
-from workers.judges.budget_text import spent_figures
+from workers.judges.budgets import spent_figures
+from workers.judges.run_forms import BudgetForm
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

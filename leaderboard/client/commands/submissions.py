@@ -114,7 +114,9 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _show_problems(checked: Checked) -> None:
-    from workers.metrics.unicode_folding import folding_report  # as heavy as the checks themselves
+    from workers.metrics.common.unicode_folding import (
+        folding_report,  # as heavy as the checks themselves
+    )
 
     for problem in checked.problems:
         terminal.say(one_line(problem))

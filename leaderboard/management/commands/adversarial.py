@@ -12,17 +12,16 @@ from annotations.corpora.record_stream import records_of
 from annotations.formats.importers.problems import ImportFailed
 from leaderboard.papers import adversarial as forms
 from leaderboard.queries.adversarial_check import adversarial_check
-from workers.metrics.configuration import (
+from workers.inference.model_files import ModelError
+from workers.metrics.common.configuration import (
     Configuration,
     ConfigurationError,
     MetricUnavailableError,
     parse_list,
 )
-from workers.model_files import ModelError
-from workers.training.dialogues import TrainingDialogue, dialogues_of
-from workers.training.settings import TrainingError
-from workers.training.sources import read_dialogues
-from workers.trainings.data import Source
+from workers.training.core.conversations import TrainingDialogue, dialogues_of, read_dialogues
+from workers.training.core.settings import TrainingError
+from workers.training.data import Source
 
 PAIRS = 1000
 REFUSALS = (

@@ -22,7 +22,7 @@ from leaderboard.papers.latex import correlations_to_latex
 from leaderboard.queries import CORRELATION_LEVELS, meta_evaluation, named_metrics
 from leaderboard.statistics.correlation.resampling import METHODS, UNITS
 from leaderboard.system_options import add_system_choice, left_out_line, systems_of
-from workers.metrics.configuration import ConfigurationError
+from workers.metrics.common.configuration import ConfigurationError
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
 PEOPLE = {

@@ -11,8 +11,8 @@ from common.tables.dash import Dash
 from common.tables.latex_text import comment, escaped, row_of
 from leaderboard.published.fbd import NORMALITY
 from leaderboard.queries.normality_table import PEOPLE, normality_table
-from workers.metrics.configuration import ConfigurationError, MetricUnavailableError
-from workers.model_files import ModelError
+from workers.inference.model_files import ModelError
+from workers.metrics.common.configuration import ConfigurationError, MetricUnavailableError
 
 MEANS = ("w", "p")
 COLUMNS = (

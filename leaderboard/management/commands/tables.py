@@ -19,7 +19,7 @@ from leaderboard.queries.cpdscore_table import cpdscore_table
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.density_table import density_table
 from leaderboard.queries.fbd_table import fbd_table
-from workers.metrics.configuration import ConfigurationError
+from workers.metrics.common.configuration import ConfigurationError
 
 
 class Command(ConsoleCommand):

@@ -27,7 +27,7 @@ from annotations.models import CorpusVersion, Dialogue, Response, System, Turn
 from common.text import parse_integer
 from leaderboard.corpus_context import corpus_context
 from leaderboard.pages.judges.items import inspector_links
-from workers.queries import TurnScore, dialogue_scores_at, turn_scores_at
+from workers.runs.queries import TurnScore, dialogue_scores_at, turn_scores_at
 
 SYSTEMS_A_PAGE = 25
 """Each with every metric's score and every rater's: five hundred were a page of a second, fifty of

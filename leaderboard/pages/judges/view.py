@@ -34,7 +34,7 @@ from leaderboard.pages.judges.rows import (
     judged_rows,
 )
 from leaderboard.pages.judges.tables import bias_sentences, bias_tables
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.common.configuration import Configuration, ConfigurationError, parse
 
 ROWS_A_PAGE = 25
 INJECTIONS_SHOWN = 200

@@ -33,7 +33,7 @@ from leaderboard.pages.metric.tables import (
 )
 from leaderboard.system_sets import system_note, systems_or_404
 from workers.metrics.base import Metric
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.common.configuration import Configuration, ConfigurationError, parse
 from workers.metrics.registry import all_metrics
 
 NEEDS = {

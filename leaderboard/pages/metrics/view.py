@@ -36,8 +36,8 @@ from leaderboard.pages.metrics.text import best_row, empty_reasons, headline, ti
 from leaderboard.queries.system_choice import system_choices
 from leaderboard.stored_figures import figure_of, table_for_file
 from leaderboard.system_sets import system_note, systems_or_404
-from workers.metric_list import page_of
 from workers.metrics.registry import all_metrics
+from workers.runs.metric_list import page_of
 
 PLOTS = "Plots"
 

@@ -16,11 +16,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotations.corpora.queries import newest_visible_versions
 from common.web import organisers_page, page
 from leaderboard.pages.training.curves import figures_of
-from workers.metric_list import page_of
-from workers.progress_rate import duration
-from workers.trainings import actions, deletion, queries, uses
-from workers.trainings.forms import TrainingForm
-from workers.trainings.models import Training
+from workers.runs.metric_list import page_of
+from workers.runs.progress import duration
+from workers.training import actions, queries
+from workers.training.forms import TrainingForm
+from workers.training.models import Training
 
 _SHOWN_FIGURES = ("R@1", "MRR", "KL")
 """Of what was measured on validation data, what a line of the list says."""
@@ -86,7 +86,7 @@ def _may(found: Training) -> dict[str, Any]:
         "settings": [
             (name.replace("_", " "), value) for name, value in sorted(found.chosen.items())
         ],
-        "scores": 0 if under_way else uses.scores_with(found.name),
+        "scores": 0 if under_way else actions.scores_with(found.name),
     }
 
 
@@ -135,7 +135,7 @@ def training_delete(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, "Nothing was deleted: tick the box to say that you mean it.")
         return redirect("training", slug)
     try:
-        deletion.delete(slug, request.user)
+        actions.delete(slug, request.user)
     except actions.Refused as refusal:
         messages.error(request, refusal.message)
         return redirect("training", slug)

@@ -6,10 +6,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand
 from annotations.formats.importers.problems import ImportFailed
-from workers.judging.prompt_file import JudgePromptFile, prompt_at
-from workers.judging.prompt_sample import sample_messages
-from workers.judging.prompt_warnings import remarks
-from workers.judging.render import begun
+from workers.judges.core.prompt_file import JudgePromptFile, prompt_at
+from workers.judges.core.rendering import begun, remarks, sample_messages
 
 
 class Command(ConsoleCommand):

@@ -7,8 +7,8 @@ from django.core.management.base import CommandParser
 
 from annotations.console import ConsoleCommand
 from workers.metrics.base import Metric
-from workers.metrics.configuration import Configuration, written_value
-from workers.metrics.not_available import NOT_AVAILABLE
+from workers.metrics.common.configuration import Configuration, written_value
+from workers.metrics.common.not_available import NOT_AVAILABLE
 from workers.metrics.registry import all_metrics
 
 WIDTH = 100

@@ -10,10 +10,10 @@ from annotations.console import ConsoleCommand, comma_list, figure
 from annotations.corpora.queries import NotFound, select_systems, version_of
 from annotations.corpora.rating_queries import turn_order
 from annotations.models import CorpusVersion, System
-from workers import execution, human_sides, queries, runs
-from workers.metrics.configuration import Configuration, ConfigurationError, parse_list
+from workers.metrics.common.configuration import Configuration, ConfigurationError, parse_list
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
+from workers.runs import actions, execution, queries
 
 POLL_SECONDS = 0.2
 LONELY_SECONDS = 10
@@ -57,7 +57,7 @@ class Command(ConsoleCommand):
         if not systems:
             raise CommandError(f"{version.corpus.slug} has no systems: there is nothing to score")
         started = time.monotonic()
-        runs.request(wanted, systems, hint=not options["inline"])
+        actions.request(wanted, systems, hint=not options["inline"])
         bring_about = self._compute if options["inline"] else self._follow
         try:
             bring_about(wanted, systems)
@@ -103,7 +103,7 @@ class Command(ConsoleCommand):
         for configuration in configurations:
             reason = queries.why_not_offered(configuration, version)
             if not reason:
-                offered.append(human_sides.pinned(configuration, version))
+                offered.append(queries.pinned(configuration, version))
             elif everything:
                 self.say(f"{configuration.text} is left out: {reason}")
             else:
@@ -225,6 +225,6 @@ def _row(run: MetricRun) -> list[str]:
 
 
 def _against(configurations: list[Configuration], human: str) -> list[Configuration]:
-    if not any(human_sides.takes_one(one) for one in configurations):
+    if not any(queries.takes_one(one) for one in configurations):
         raise ConfigurationError("--human: none of the metrics has a human side")
-    return [human_sides.with_human_reference(one, human.strip()) for one in configurations]
+    return [queries.with_human_reference(one, human.strip()) for one in configurations]

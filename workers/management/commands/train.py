@@ -12,11 +12,11 @@ from tqdm import tqdm
 from annotations.console import ConsoleCommand, figure, parse_integer
 from annotations.corpora.queries import NotFound, version_of
 from common.tables.dash import Dash
-from workers.training import processes
-from workers.training.settings import Precision, TrainingError
-from workers.trainings import actions, execution, queries
-from workers.trainings.data import Source
-from workers.trainings.models import Training
+from workers.training import actions, execution, queries
+from workers.training.core import processes
+from workers.training.core.settings import Precision, TrainingError
+from workers.training.data import Source
+from workers.training.models import Training
 
 POLL_SECONDS = 0.5
 LONELY_SECONDS = 10
@@ -162,7 +162,7 @@ class Command(ConsoleCommand):
         if processes.are_several() and not options["inline"]:
             raise CommandError("several processes train together with --inline only")
         if processes.is_helper():
-            from workers.training.making import help_others
+            from workers.training.core.making import help_others
 
             help_others(settings.DEVICE)
             return
