@@ -213,7 +213,7 @@ class _RunFields:
     models: dict[str, set[str]]
     failures: dict[str, dict[str, int]]
     progress: dict[str, tuple[int, int]]
-    under_way: dict[str, list[progress.UnderWay]]
+    under_way: dict[str, list[pace.UnderWay]]
 
     @classmethod
     def of(cls, version: CorpusVersion, runs: QuerySet[MetricRun]) -> _RunFields:
@@ -254,7 +254,7 @@ class _RunFields:
             models=models,
             failures=failures,
             progress=progress,
-            under_way=progress.runs_under_way(version),
+            under_way=pace.runs_under_way(version),
         )
 
 
@@ -286,5 +286,5 @@ def _line(
         failures=tuple(
             Failure(error, number) for error, number in facts.failures.get(name, {}).items()
         ),
-        pace=progress.text_of(facts.under_way.get(name, ()), waiting, running),
+        pace=pace.text_of(facts.under_way.get(name, ()), waiting, running),
     )
