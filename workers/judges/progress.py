@@ -13,7 +13,8 @@ from workers.judges.budgets import spent_figures
 from workers.judges.models import JudgeRun, Purse
 from workers.metrics.common.configuration import Configuration, still_there
 from workers.models import MetricRun
-from workers.runs import progress, queries
+from workers.runs import progress as pace
+from workers.runs import queries
 from workers.runs.metric_list import page_of
 
 State = Literal["running", "waiting", "stopped", "failed", "done", "incomplete", "nothing"]
