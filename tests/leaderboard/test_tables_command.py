@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from leaderboard.published import fbd
-from leaderboard.queries import fbd_table as table_queries
+from leaderboard.reproduction import fbd as table_queries
+from leaderboard.reproduction.published import fbd
 from tests.leaderboard.conftest import Rated, odd_metrics  # noqa: F401 (a fixture)
 from workers.metrics.common.configuration import parse
 from workers.metrics.common.tokenisation import AS_PUBLISHED

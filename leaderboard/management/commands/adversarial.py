@@ -10,8 +10,8 @@ from annotations.console import ConsoleCommand, parse_integer
 from annotations.corpora.queries import NotFound, version_of
 from annotations.corpora.record_stream import records_of
 from annotations.formats.importers.problems import ImportFailed
-from leaderboard.papers import adversarial as forms
-from leaderboard.queries.adversarial_check import adversarial_check
+from leaderboard.reproduction.adversarial import adversarial_check
+from leaderboard.reproduction.output import adversarial
 from workers.inference.model_files import ModelError
 from workers.metrics.common.configuration import (
     Configuration,
@@ -89,14 +89,14 @@ class Command(ConsoleCommand):
             raise CommandError(str(refusal)) from None
         self._print(document, options["format"])
         self.say(
-            f"{forms.data_text(document)}: {document['pairs']:,} of {document['of']:,} answers, "
+            f"{adversarial.data_text(document)}: {document['pairs']:,} of {document['of']:,} answers, "
             f"{document['dialogues']:,} dialogues, seed {document['seed']}"
         )
 
     def _print(self, document: dict[str, Any], form: str) -> None:
-        if self.print_as(form, document, forms.to_csv, forms.to_latex):
+        if self.print_as(form, document, adversarial.to_csv, adversarial.to_latex):
             return
-        self.print_table(forms.header(), forms.text_rows(document))
+        self.print_table(adversarial.header(), adversarial.text_rows(document))
         self.stdout.write(
             "Shares of answers that score higher, with 95 % intervals over dialogues."
         )

@@ -9,7 +9,10 @@ from annotations.corpora.queries import NotFound, resolve_aspect, version_of
 from common.tables.csv_text import csv_line
 from leaderboard.board_text import design_text
 from leaderboard.estimate_cells import LEFT_OUT, format_share, is_partial
-from leaderboard.papers.correlation_variants import (
+from leaderboard.queries import CORRELATION_LEVELS, meta_evaluation, named_metrics
+from leaderboard.reproduction.output.estimate_columns import estimate_columns, estimate_values
+from leaderboard.reproduction.output.latex import correlations_to_latex
+from leaderboard.reproduction.output.variants import (
     CSV_COLUMNS,
     accuracy_rows,
     csv_values,
@@ -17,9 +20,6 @@ from leaderboard.papers.correlation_variants import (
     undefined_variants,
     variant_rows,
 )
-from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
-from leaderboard.papers.latex import correlations_to_latex
-from leaderboard.queries import CORRELATION_LEVELS, meta_evaluation, named_metrics
 from leaderboard.statistics.correlation.resampling import METHODS, UNITS
 from leaderboard.system_options import add_system_choice, left_out_line, systems_of
 from workers.metrics.common.configuration import ConfigurationError

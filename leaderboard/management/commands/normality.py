@@ -9,8 +9,8 @@ from annotations.corpora.queries import NotFound, version_of
 from common.tables.csv_text import csv_line
 from common.tables.dash import Dash
 from common.tables.latex_text import comment, escaped, row_of
-from leaderboard.published.fbd import NORMALITY
-from leaderboard.queries.normality_table import PEOPLE, normality_table
+from leaderboard.reproduction.normality import PEOPLE, normality_table
+from leaderboard.reproduction.published.fbd import NORMALITY
 from workers.inference.model_files import ModelError
 from workers.metrics.common.configuration import ConfigurationError, MetricUnavailableError
 

@@ -9,16 +9,16 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, parse_integer
 from annotations.corpora.queries import NotFound
-from leaderboard.papers import cmn as cmn_forms
-from leaderboard.papers import cpdscore as cpdscore_forms
-from leaderboard.papers import density as density_forms
-from leaderboard.papers import fbd as fbd_forms
-from leaderboard.published import cmn, comperdial, density, fbd
-from leaderboard.queries.cmn_table import cmn_table
-from leaderboard.queries.cpdscore_table import cpdscore_table
 from leaderboard.queries.defaults import RESAMPLES, SEED
-from leaderboard.queries.density_table import density_table
-from leaderboard.queries.fbd_table import fbd_table
+from leaderboard.reproduction.cmn import cmn_table
+from leaderboard.reproduction.cpdscore import cpdscore_table
+from leaderboard.reproduction.density import density_table
+from leaderboard.reproduction.fbd import fbd_table
+from leaderboard.reproduction.output import cmn as cmn_forms
+from leaderboard.reproduction.output import cpdscore
+from leaderboard.reproduction.output import density as density_forms
+from leaderboard.reproduction.output import fbd as fbd_forms
+from leaderboard.reproduction.published import cmn, comperdial, density, fbd
 from workers.metrics.common.configuration import ConfigurationError
 
 
@@ -97,10 +97,8 @@ class Command(ConsoleCommand):
         document = cpdscore_table(
             options["corpora"], options["model"], options["exclude"] or [], **draws
         )
-        if not self.print_as(
-            options["format"], document, cpdscore_forms.to_csv, cpdscore_forms.to_latex
-        ):
-            self._print_tables(cpdscore_forms.text_tables(document), document["notes"])
+        if not self.print_as(options["format"], document, cpdscore.to_csv, cpdscore.to_latex):
+            self._print_tables(cpdscore.text_tables(document), document["notes"])
         self._say_what_is_missing(document)
         for judged in document["worth"]:
             self.say(f"{', '.join(judged['configurations'])}: {judged['worth']}.")

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from common.tables.dash import Dash
-from leaderboard.papers import trained
-from leaderboard.papers.trained import NOT_RECORDED, TextTable, recorded, short
+from leaderboard.reproduction.output import trained
+from leaderboard.reproduction.output.trained import NOT_RECORDED, TextTable, recorded, short
 
 to_csv = trained.to_csv
 text_head = trained.text_head

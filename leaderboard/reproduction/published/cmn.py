@@ -15,7 +15,7 @@ does not: CMN without NSP, diverse, PersonaChat, 0.2947 (0.0025).
 
 from __future__ import annotations
 
-from leaderboard.published.correlations import (
+from leaderboard.reproduction.published.correlations import (
     BOTH,
     EvaluationSet,
     Figure,

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard.published.correlations import PublishedRow, PublishedTable
-from leaderboard.queries.trained_corpora import Place, monte_carlo, other_options, trained_name
-from leaderboard.queries.trained_models import ModelInfo, family_label
+from leaderboard.reproduction.corpora import Place, monte_carlo, other_options, trained_name
+from leaderboard.reproduction.published.correlations import PublishedRow, PublishedTable
+from leaderboard.reproduction.trained_models import ModelInfo, family_label
 from workers.metrics.common.configuration import Configuration
 
 Belongs = Callable[[Configuration, ModelInfo | None], bool]

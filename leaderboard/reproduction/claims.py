@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard.queries.trained_lines import gathered
+from leaderboard.reproduction.trained_rows import gathered
 
 Ours = Mapping[str, Any]
 """What ``Evaluation.ours`` makes of one group."""

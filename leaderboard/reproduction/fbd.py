@@ -11,10 +11,10 @@ from django.db.models import Count
 
 from annotations.corpora.queries import NotFound, resolve_aspect, select_systems, version_of
 from annotations.models import CorpusVersion, System
-from leaderboard.published import fbd
 from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.system_choice import ALL
+from leaderboard.reproduction.published import fbd
 from workers.metrics.common.configuration import Configuration, parse
 from workers.models import MetricRun
 

@@ -6,10 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from leaderboard.published import cmn as paper
-from leaderboard.published.correlations import PublishedRow
 from leaderboard.queries.defaults import RESAMPLES, SEED
-from leaderboard.queries.trained_claims import (
+from leaderboard.reproduction.claims import (
     Claim,
     Ours,
     differences,
@@ -17,9 +15,11 @@ from leaderboard.queries.trained_claims import (
     published_values,
     row_of,
 )
-from leaderboard.queries.trained_corpora import Place, places_of, trained_name, what_is_missing
-from leaderboard.queries.trained_lines import Belongs, Evaluation
-from leaderboard.queries.trained_models import ModelInfo, model_facts, setup_text
+from leaderboard.reproduction.corpora import Place, places_of, trained_name, what_is_missing
+from leaderboard.reproduction.published import cmn
+from leaderboard.reproduction.published.correlations import PublishedRow
+from leaderboard.reproduction.trained_models import ModelInfo, model_facts, setup_text
+from leaderboard.reproduction.trained_rows import Belongs, Evaluation
 from workers.metrics.common.configuration import Configuration
 
 RECIPE = "cmn"
@@ -39,9 +39,9 @@ OURS = {
     "BLEURT": "bleurt",
     "RUBER": "bert_ruber",
     "MAUDE": "maude_style",
-    paper.NO_NSP: "cmn_no_nsp",
-    paper.NO_MI: "cmn_no_mi",
-    paper.FULL: "cmn",
+    cmn.NO_NSP: "cmn_no_nsp",
+    cmn.NO_MI: "cmn_no_mi",
+    cmn.FULL: "cmn",
 }
 """The row of the paper → the metric whose configurations stand beside it. MDD-Eval: none."""
 NOTES = (
@@ -67,7 +67,7 @@ def cmn_table(
     """Tables 1 and 2 of the paper beside every finished configuration of their metrics on each of
     our evaluation sets of the same source. ``slugs``: by key, what the sets are called here. Raises
     NotFound for an unknown key."""
-    sets = [one for of_source in paper.BESIDE.values() for one in of_source]
+    sets = [one for of_source in cmn.BESIDE.values() for one in of_source]
     places = places_of(sets, slugs or {}, OURS.values())
     scored = [(place, one) for place in places.values() for one in place.found if trained_name(one)]
     known: dict[str, dict[tuple[str, str], ModelInfo]] = {}
@@ -81,7 +81,7 @@ def cmn_table(
     how = Evaluation({**known["density"], **known[RECIPE]}, resamples, seed)
     tables = [
         _table(how, source, places[one.key])
-        for source, of_source in paper.BESIDE.items()
+        for source, of_source in cmn.BESIDE.items()
         for one in of_source
     ]
     models = sorted(
@@ -90,7 +90,7 @@ def cmn_table(
     )
     return {
         "table": "cmn",
-        "published": paper.CITATION,
+        "published": cmn.CITATION,
         "resamples": resamples,
         "seed": seed,
         "corpora": [place.as_json() for place in places.values()],
@@ -101,17 +101,17 @@ def cmn_table(
         "missing": [
             line for place in places.values() for line in what_is_missing(place, _wanted(models))
         ],
-        "notes": [setup_text(paper.SETUP, models), *NOTES],
+        "notes": [setup_text(cmn.SETUP, models), *NOTES],
     }
 
 
 def _table(how: Evaluation, source: str, place: Place) -> dict[str, Any]:
-    published = {"standard": (paper.TABLE_1, source), "diverse": (paper.TABLE_2, source)}
+    published = {"standard": (cmn.TABLE_1, source), "diverse": (cmn.TABLE_2, source)}
     title = (
-        f"standard and diverse {'DailyDialog' if source == paper.DAILYDIALOG else 'PersonaChat'}, "
+        f"standard and diverse {'DailyDialog' if source == cmn.DAILYDIALOG else 'PersonaChat'}, "
         "turn level"
     )
-    return how.table(paper.TABLE_1, "1, 2", title, place, published, _belongs_to)
+    return how.table(cmn.TABLE_1, "1, 2", title, place, published, _belongs_to)
 
 
 def _belongs_to(row: PublishedRow) -> Belongs:
@@ -145,18 +145,18 @@ def _findings(table: dict[str, Any]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     theirs = {
         metric: published_values(row_of(table, metric))
-        for metric in (paper.FULL, paper.NO_NSP, paper.NO_MI)
+        for metric in (cmn.FULL, cmn.NO_NSP, cmn.NO_MI)
     }
-    for ours in row_of(table, paper.FULL)["ours"]:
+    for ours in row_of(table, cmn.FULL)["ours"]:
         claims = [
-            Claim("CMN", theirs[paper.FULL], ours),
+            Claim("CMN", theirs[cmn.FULL], ours),
             Claim(
-                "what NSP adds", differences(theirs[paper.FULL], theirs[paper.NO_NSP]), ours,
-                _of_same_model(table, paper.NO_NSP, ours, ours["options"]), True,
+                "what NSP adds", differences(theirs[cmn.FULL], theirs[cmn.NO_NSP]), ours,
+                _of_same_model(table, cmn.NO_NSP, ours, ours["options"]), True,
             ),
             Claim(
-                "what MI adds", differences(theirs[paper.FULL], theirs[paper.NO_MI]), ours,
-                _of_same_model(table, paper.NO_MI, ours, ""), True,
+                "what MI adds", differences(theirs[cmn.FULL], theirs[cmn.NO_MI]), ours,
+                _of_same_model(table, cmn.NO_MI, ours, ""), True,
             ),
         ]  # fmt: skip
         for claim in claims:

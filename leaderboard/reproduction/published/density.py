@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from leaderboard.published.correlations import (
+from leaderboard.reproduction.published.correlations import (
     BOTH,
     NOT_SIGNIFICANT,
     EvaluationSet,

@@ -1,25 +1,35 @@
-"""ComperDial's tables of correlations: what is printed there, and all that is computed of their
-metrics here."""
+"""ComperDial's tables of correlations: what is printed there, and all that is computed of their metrics
+here; and its row "Human": how far people who rate single responses agree with people who rate whole
+dialogues."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+import numpy as np
 from django.db.models import Count
 
 from annotations.corpora.queries import NotFound, select_systems, version_of
 from annotations.models import Corpus, CorpusVersion, System
-from leaderboard.published import comperdial as paper
-from leaderboard.queries.correlations import meta_evaluation
+from leaderboard.queries.compared import MetricScores
+from leaderboard.queries.correlations import meta_evaluation, rows_of_level
 from leaderboard.queries.defaults import RESAMPLES, SEED
-from leaderboard.queries.paper_corpora import first_that_is_here, why_nothing
-from leaderboard.queries.people_turn_by_turn import PEOPLE, people_turn_by_turn
+from leaderboard.queries.human_scores import human_side
 from leaderboard.queries.system_choice import ALL, NAMED
+from leaderboard.reproduction.corpora import first_that_is_here, why_nothing
+from leaderboard.reproduction.published import comperdial
 from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
+from leaderboard.statistics.correlation.resampling import Recipe
 from workers.judges.core.model_caveats import caveat_of, judge_of
-from workers.metrics.common.configuration import Configuration, parse, still_there
+from workers.metrics.base import Level
+from workers.metrics.common.configuration import (
+    Configuration,
+    parse,
+    still_there,
+    written_signature,
+)
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 from workers.runs import queries
@@ -56,7 +66,7 @@ NOTES = (
     "here, whatever its judge and however it scores; [samples=3,scoring=answer] is the paper's "
     "way.",
     (
-        f"{paper.NOT_SIGNIFICANT}: p ≥ .05. What a metric has no score for is left out: n is the "
+        f"{comperdial.NOT_SIGNIFICANT}: p ≥ .05. What a metric has no score for is left out: n is the "
         "number of pairs."
     ),
     "USR: our figures are of every response, the ground truth among them (300 of USR-Persona, as "
@@ -111,15 +121,15 @@ def cpdscore_table(
         _look(one, model, exclude)
     _refuse_unknown(exclude, (*ours.values(), *others))
     wanted = Evaluation(resamples, seed)
-    tables = [_table(table, ours, wanted) for table in paper.TABLES]
+    tables = [_table(table, ours, wanted) for table in comperdial.TABLES]
     for one in others:
         tables += [
-            _table(table, {paper.COMPERDIAL.key: one}, wanted, with_published=False)
+            _table(table, {comperdial.COMPERDIAL.key: one}, wanted, with_published=False)
             for table in _LAYOUTS
         ]
     return {
         "table": "cpdscore",
-        "published": paper.CITATION,
+        "published": comperdial.CITATION,
         "resamples": resamples,
         "seed": seed,
         "excluded": list(exclude),
@@ -131,14 +141,14 @@ def cpdscore_table(
     }
 
 
-_LAYOUTS = (paper.TABLE_4, paper.TABLE_5)
+_LAYOUTS = (comperdial.TABLE_4, comperdial.TABLE_5)
 
 
 # --- what is here ---------------------------------------------------------------------------------
 
 
 def _the_paper_s(slugs: Mapping[str, str]) -> dict[str, _Corpus]:
-    known = {corpus.key for corpus in paper.CORPORA}
+    known = {corpus.key for corpus in comperdial.CORPORA}
     if unknown := set(slugs) - known:
         raise NotFound(
             f"the paper has no corpus {', '.join(sorted(unknown))}; it has: "
@@ -151,7 +161,7 @@ def _the_paper_s(slugs: Mapping[str, str]) -> dict[str, _Corpus]:
             slugs.get(corpus.key) or first_that_is_here(corpus.slugs),
             corpus.how,
         )
-        for corpus in paper.CORPORA
+        for corpus in comperdial.CORPORA
     }
 
 
@@ -241,7 +251,7 @@ class Evaluation:
 
 
 def _table(
-    table: paper.PublishedTable,
+    table: comperdial.PublishedTable,
     corpora: Mapping[str, _Corpus],
     wanted: Evaluation,
     with_published: bool = True,
@@ -266,15 +276,15 @@ def _table(
     }
 
 
-def _rows_of(table: paper.PublishedTable) -> list[tuple[str, str]]:
+def _rows_of(table: comperdial.PublishedTable) -> list[tuple[str, str]]:
     """(row, group), each row once: the paper's, then those that it does not have."""
     known = dict.fromkeys((row.metric, row.group) for row in table.rows)
     own = [(metric, OWN_GROUP) for metric in OWN if table.number != "6" or metric == "Own judges"]
-    return [*known, *(own if table is not paper.TABLE_3 else [])]
+    return [*known, *(own if table is not comperdial.TABLE_3 else [])]
 
 
 def _row(
-    table: paper.PublishedTable,
+    table: comperdial.PublishedTable,
     metric: str,
     group: str,
     places: Sequence[tuple[_Corpus, str]],
@@ -283,7 +293,7 @@ def _row(
     texts: dict[str, list[str]] = {}
     for corpus in dict.fromkeys(corpus for corpus, _ in places):
         for configuration in corpus.found:
-            if _belongs(configuration, metric, once=table is paper.TABLE_3):
+            if _belongs(configuration, metric, once=table is comperdial.TABLE_3):
                 texts.setdefault(configuration.text, []).extend(
                     corpus.models.get(configuration.text, ())
                 )
@@ -315,7 +325,7 @@ def _belongs(configuration: Configuration, metric: str, once: bool) -> bool:
 
 def _cells(
     text: str,
-    table: paper.PublishedTable,
+    table: comperdial.PublishedTable,
     places: Sequence[tuple[_Corpus, str]],
     wanted: Evaluation,
 ) -> list[dict[str, Any]]:
@@ -345,7 +355,9 @@ def _why_empty(text: str, corpus: _Corpus, rated: Rated) -> str:
 
 
 def _published(
-    table: paper.PublishedTable, row: paper.PublishedRow, places: Sequence[tuple[_Corpus, str]]
+    table: comperdial.PublishedTable,
+    row: comperdial.PublishedRow,
+    places: Sequence[tuple[_Corpus, str]],
 ) -> dict[str, Any]:
     figures = iter(row.figures)
     cells = []
@@ -390,7 +402,7 @@ def _what_is_missing(corpus: _Corpus) -> list[dict[str, str]]:
         ]
     rows = {
         row.metric
-        for table in paper.TABLES
+        for table in comperdial.TABLES
         for row in table.rows
         for one, _ in table.places
         if one.key == corpus.key
@@ -431,3 +443,48 @@ def _worth(corpora: Iterable[_Corpus]) -> list[dict[str, Any]]:
         ):
             by_words[words].append(configuration.text)
     return [{"configurations": texts, "worth": words} for words, texts in by_words.items()]
+
+
+PEOPLE = "people, turn by turn"
+
+
+@dataclass(frozen=True)
+class _PeopleTurnByTurn:
+    """The mean rating of a response, as if it were a metric's score."""
+
+    text: str = PEOPLE
+    levels: frozenset[Level] = frozenset({"turn", "dialogue", "system"})
+    higher_is_better: bool = True
+    value_range: tuple[float | None, float | None] = (None, None)
+
+    def signature(self, **facts: object) -> str:
+        return written_signature([("human", "mean-rating-of-responses")], facts)
+
+
+def people_turn_by_turn(
+    version: CorpusVersion, aspect: str, systems: Sequence[System], *, resamples: int, seed: int
+) -> list[dict[str, Any]]:
+    """Rows as ``meta_evaluation`` has them, at dialogue and system level: ratings of responses,
+    averaged over a dialogue or a system, against ratings of whole dialogues. None where people did
+    not do both."""
+    human = human_side(version, aspect, systems)
+    if human.turn is None or human.dialogue is None:
+        return []
+    turn = np.full((1, len(human.systems), len(human.order.turn_pks)), np.nan)
+    turn[0, human.turn.system, human.turn.turn] = human.turn.human_means()
+    nothing = np.full((1, len(human.systems)), np.nan)
+    people = MetricScores(
+        (_PeopleTurnByTurn(),),
+        human.systems,
+        turn,
+        nothing,
+        np.full(1, len(human.systems), dtype=np.int64),
+    )
+    of_dialogues = replace(human, turn=None)
+    return [
+        row
+        for level in ("dialogue", "system")
+        for row in rows_of_level(
+            version, aspect, level, of_dialogues, people, Recipe(resamples=resamples, seed=seed)
+        )
+    ]

@@ -7,10 +7,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from leaderboard.published import density as paper
-from leaderboard.published.correlations import PublishedRow, PublishedTable
 from leaderboard.queries.defaults import RESAMPLES, SEED
-from leaderboard.queries.trained_claims import (
+from leaderboard.reproduction.claims import (
     Claim,
     Ours,
     differences,
@@ -18,9 +16,10 @@ from leaderboard.queries.trained_claims import (
     published_values,
     row_of,
 )
-from leaderboard.queries.trained_corpora import Place, places_of, trained_name, what_is_missing
-from leaderboard.queries.trained_lines import Belongs, Evaluation, gathered
-from leaderboard.queries.trained_models import (
+from leaderboard.reproduction.corpora import Place, places_of, trained_name, what_is_missing
+from leaderboard.reproduction.published import density as paper
+from leaderboard.reproduction.published.correlations import PublishedRow, PublishedTable
+from leaderboard.reproduction.trained_models import (
     HERE,
     MACHINE_SETTINGS,
     ModelInfo,
@@ -28,6 +27,7 @@ from leaderboard.queries.trained_models import (
     model_facts,
     setup_text,
 )
+from leaderboard.reproduction.trained_rows import Belongs, Evaluation, gathered
 from workers.metrics.common.configuration import Configuration
 from workers.metrics.fed import METRICS as FED_METRICS
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from common.tables.dash import Dash
 from common.tables.latex_text import comment, escaped, row_of
-from leaderboard.papers import trained
-from leaderboard.papers.trained import NOT_RECORDED, TextTable, recorded
+from leaderboard.reproduction.output import trained
+from leaderboard.reproduction.output.trained import NOT_RECORDED, TextTable, recorded
 
 to_csv = trained.to_csv
 text_head = trained.text_head

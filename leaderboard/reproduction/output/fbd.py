@@ -8,7 +8,7 @@ from typing import Any
 from common.tables.csv_text import csv_table
 from common.tables.dash import Dash
 from common.tables.latex_text import comment, escaped, row_of
-from leaderboard.papers.estimate_columns import estimate_values
+from leaderboard.reproduction.output.estimate_columns import estimate_values
 
 COEFFICIENTS = (("spearman", "Spr."), ("pearson", "Pr."))
 AGAINST = "†"

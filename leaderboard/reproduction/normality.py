@@ -8,7 +8,7 @@ from typing import Any
 
 from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
-from leaderboard.published import fbd
+from leaderboard.reproduction.published import fbd
 from workers.metrics.base import Example
 from workers.metrics.common.configuration import Configuration, MetricUnavailableError, parse
 from workers.metrics.common.normality import LEVEL, normality

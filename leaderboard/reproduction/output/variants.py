@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotations.console import figure_with_interval
-from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
+from leaderboard.reproduction.output.estimate_columns import estimate_columns, estimate_values
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
 GROUPED = {

@@ -1,5 +1,5 @@
-"""The evaluation sets of a table of trained metrics as far as they are here, and all that is
-computed on them."""
+"""Corpora of papers' tables as far as they are here: by which name, why there is nothing to compute on
+one, and of the evaluation sets of a table of trained metrics all that is computed on them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,41 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from annotations.corpora.queries import NotFound, select_systems, version_of
-from annotations.models import CorpusVersion, System
-from leaderboard.published.correlations import EvaluationSet, Level
+from annotations.corpora.rating_queries import has_dialogue_ratings, has_turn_ratings
+from annotations.models import Corpus, CorpusVersion, System
 from leaderboard.queries.correlations import meta_evaluation
-from leaderboard.queries.paper_corpora import first_that_is_here, why_nothing
 from leaderboard.queries.system_choice import ALL
+from leaderboard.reproduction.published.correlations import EvaluationSet, Level
 from workers.metrics.common.cmn_options import error_in_remark
 from workers.metrics.common.configuration import Configuration, parse, still_there
 from workers.models import MetricRun
 from workers.runs import queries
+
+
+def first_that_is_here(slugs: Sequence[str]) -> str:
+    """Of the names that a paper's corpus may have; the first where none is here."""
+    here = set(Corpus.objects.filter(slug__in=slugs).values_list("slug", flat=True))
+    return next((slug for slug in slugs if slug in here), slugs[0])
+
+
+def why_nothing(
+    slug: str,
+    version: CorpusVersion | None,
+    systems: Sequence[System],
+    rated: Literal["turn", "dialogue"],
+) -> str:
+    """Why metrics cannot be held against people's ratings of turns or of dialogues there; "" where
+    they can."""
+    if version is None:
+        return f"there is no corpus {slug}"
+    if not systems:
+        return f"{slug} has no systems"
+    has_any = has_dialogue_ratings if rated == "dialogue" else has_turn_ratings
+    return "" if has_any(version, version.main_aspect) else f"nobody rated {rated}s of {slug}"
+
 
 SEVERAL = "several"
 """In a revision's place, where the systems were scored by models that had one name after

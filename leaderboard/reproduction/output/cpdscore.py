@@ -10,9 +10,9 @@ from common.tables.csv_text import csv_table
 from common.tables.dash import Dash
 from common.tables.latex_text import comment, escaped, row_of
 from leaderboard.estimate_cells import coverage_text, format_share, is_partial
-from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
-from leaderboard.papers.latex import LATEX_SYMBOLS
-from leaderboard.published.comperdial import NOT_SIGNIFICANT
+from leaderboard.reproduction.output.estimate_columns import estimate_columns, estimate_values
+from leaderboard.reproduction.output.latex import LATEX_SYMBOLS
+from leaderboard.reproduction.published.comperdial import NOT_SIGNIFICANT
 
 SYMBOLS = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}
 COEFFICIENTS = tuple(SYMBOLS)
