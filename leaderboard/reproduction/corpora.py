@@ -1,5 +1,5 @@
-"""Corpora of papers' tables as far as they are here: by which name, why there is nothing to compute on
-one, and of the evaluation sets of a table of trained metrics all that is computed on them."""
+"""Corpora of papers' tables as far as they are here: by which name, why there is nothing to compute
+on one, and of the evaluation sets of a table of trained metrics all that is computed on them."""
 
 from __future__ import annotations
 

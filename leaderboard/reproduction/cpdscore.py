@@ -1,6 +1,6 @@
-"""ComperDial's tables of correlations: what is printed there, and all that is computed of their metrics
-here; and its row "Human": how far people who rate single responses agree with people who rate whole
-dialogues."""
+"""ComperDial's tables of correlations: what is printed there, and all that is computed of their
+metrics here; and its row "Human": how far people who rate single responses agree with people who
+rate whole dialogues."""
 
 from __future__ import annotations
 

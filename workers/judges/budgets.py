@@ -1,5 +1,5 @@
-"""Budgets: who pays for a judge's calls, what calls cost, what a budget allows, and what is reserved
-for calls in flight; and a budget in words and figures, for every page that shows one.
+"""Budgets: who pays for a judge's calls, what calls cost, what a budget allows, and what is
+reserved for calls in flight; and a budget in words and figures, for every page that shows one.
 
 A judge run has a budget and a trial has one; other parts of the site (a challenge pays for its
 submissions) register a provider, for this part does not know of them. All budgets that pay for a

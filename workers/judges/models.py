@@ -134,8 +134,8 @@ class Hold(models.Model):
 
 
 class EndpointDialect(models.Model):
-    """What an endpoint takes for a model (``workers.judges.core.dialects.Dialect``), learned from its
-    answers."""
+    """What an endpoint takes for a model (``workers.judges.core.dialects.Dialect``), learned from
+    its answers."""
 
     address = models.CharField(max_length=300, help_text="Host, port and path, without a key.")
     model = models.CharField(max_length=200)

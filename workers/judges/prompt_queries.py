@@ -1,6 +1,6 @@
-"""Every read of the prompts that organisers write: their texts, what is wrong with one by line, where
-they are used (rounds of challenges, of which workers know nothing, say so themselves), what they
-say of a response."""
+"""Every read of the prompts that organisers write: their texts, what is wrong with one by line,
+where they are used (rounds of challenges, of which workers know nothing, say so themselves), what
+they say of a response."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The form that starts a judge on a corpus: which judge, with which model, asked how; and what a judge
-may cost, as a person types it for a run, a challenge or a trial."""
+"""The form that starts a judge on a corpus: which judge, with which model, asked how; and what a
+judge may cost, as a person types it for a run, a challenge or a trial."""
 
 from __future__ import annotations
 

@@ -32,9 +32,9 @@ _EQUATION = (
 )
 _DESCRIPTION = """Each response, together with the context that it answers, becomes a point: the
 state of the first token after the last layer of an encoder. People's responses in the dialogues
-that the system answered, or those of another corpus, become points in the same way. FBD takes both clouds as
-normal distributions, with means μ and covariances Σ, and is the Fréchet distance between them: 0
-where the two agree, larger the further the system's talk lies from people's.
+that the system answered, or those of another corpus, become points in the same way. FBD takes both
+clouds as normal distributions, with means μ and covariances Σ, and is the Fréchet distance between
+them: 0 where the two agree, larger the further the system's talk lies from people's.
 
 It looks at a system as a whole: at whether it talks of the same things, as variedly, and with
 answers that go with their contexts about as people's do. It has no score for a turn. With fewer

@@ -1,4 +1,5 @@
-"""FED, 18 aspects: 8 of a response and 10 of a dialogue, from likely follow-ups (Mehri & Eskenazi, 2020)."""
+"""FED, 18 aspects: 8 of a response and 10 of a dialogue, from likely follow-ups (Mehri & Eskenazi,
+2020)."""
 
 from __future__ import annotations
 

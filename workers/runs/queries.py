@@ -1,6 +1,6 @@
-"""Every read of metric runs and of what they are computed from; of a distribution metric, which people
-systems are compared with: the corpus's own references, or those of another corpus in a version that
-the configuration names."""
+"""Every read of metric runs and of what they are computed from; of a distribution metric, which
+people systems are compared with: the corpus's own references, or those of another corpus in a
+version that the configuration names."""
 
 from __future__ import annotations
 

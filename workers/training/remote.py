@@ -34,8 +34,8 @@ FETCHED = "fetched"
 
 
 class OnStorage:
-    """``workers.inference.resources.RemoteModels``: which models there are, the rows say; what they are,
-    the storage."""
+    """``workers.inference.resources.RemoteModels``: which models there are, the rows say; what they
+    are, the storage."""
 
     def models(self) -> list[TrainedModel]:
         """Those that can be told of now."""

@@ -1,5 +1,5 @@
-"""Where a model computes: the device of ``resources``, found and named; how much goes through a model
-at once there, and what is done where the device's memory does not hold it.
+"""Where a model computes: the device of ``resources``, found and named; how much goes through a
+model at once there, and what is done where the device's memory does not hold it.
 
 torch is imported only when asked. Nothing here may run before a worker forks its processes: an
 accelerator that was touched there is lost to them.

@@ -1,6 +1,6 @@
-"""Texts to a model's token ids: many texts in one call, then cut and put between the special tokens;
-and which texts go through a model together: those of like length, as many as a budget of tokens
-holds.
+"""Texts to a model's token ids: many texts in one call, then cut and put between the special
+tokens; and which texts go through a model together: those of like length, as many as a budget of
+tokens holds.
 
 A text is tokenised once without special tokens; what a model wants around one text or two is
 learned from an example. So a context that stands before 99 responses is tokenised once.

@@ -1,5 +1,5 @@
-"""What a judge asks and what comes back, as values; what a call may take before it is sent, and what
-it took. Pure.
+"""What a judge asks and what comes back, as values; what a call may take before it is sent, and
+what it took. Pure.
 
 A request is known by the hash of what decides its answer: model, messages, parameters. A call is
 one sample of it, asked again with another seed, up to twice, where the answer cannot be read. An

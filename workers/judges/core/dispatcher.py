@@ -1,8 +1,8 @@
 """Asks an endpoint all of a judge's calls, many at once: claims each in the book before it is sent,
 puts down what comes, asks again what came to nothing. The ``JudgeClient`` that judges see. Pure.
 
-The caller's thread owns the book and decides everything (``workers.judges.core.scheduler``); a second one
-sends (``workers.judges.core.sender``).
+The caller's thread owns the book and decides everything (``workers.judges.core.scheduler``); a
+second one sends (``workers.judges.core.sender``).
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Dispatcher:
     def ask(
         self, calls: Iterable[Call], follow: Follow, progress: Callable[[int], None] | None = None
     ) -> None:
-        """As ``JudgeClient.ask``. A call that is the same as another of these calls is sent once, and
-        ``follow`` is called for both."""
+        """As ``JudgeClient.ask``. A call that is the same as another of these calls is sent once,
+        and ``follow`` is called for both."""
         if fault := key_fault(self.endpoint):
             raise EndpointFailed(fault)
         asking = Scheduler(

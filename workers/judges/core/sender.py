@@ -1,6 +1,6 @@
-"""A thread with an event loop that sends attempts, so many at once, and puts what comes of them into
-a queue; before that, claimed calls wait for their time there: after a pause, and for the endpoint's
-rate limits. Pure.
+"""A thread with an event loop that sends attempts, so many at once, and puts what comes of them
+into a queue; before that, claimed calls wait for their time there: after a pause, and for the
+endpoint's rate limits. Pure.
 
 The thread knows nothing of caches, budgets and retries: the scheduler does. So a database is only
 ever spoken to from the thread that owns it, and nothing waits for a database while the endpoint

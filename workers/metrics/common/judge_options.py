@@ -1,5 +1,5 @@
-"""What the LLM judges share in their declarations: options, what they become when a scorer is built,
-and what their pages say in common."""
+"""What the LLM judges share in their declarations: options, what they become when a scorer is
+built, and what their pages say in common."""
 
 from __future__ import annotations
 

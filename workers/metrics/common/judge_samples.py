@@ -1,5 +1,5 @@
-"""The samples of many requests, gathered as their answers come: what is asked again, what each says,
-their mean; and the trace that is stored of them.
+"""The samples of many requests, gathered as their answers come: what is asked again, what each
+says, their mean; and the trace that is stored of them.
 
 A trace tells how a judge came to a score: ``MetricRun.details["traces"]`` holds one by turn index,
 or by dialogue index for a metric of whole dialogues. For people and for checks; no score is ever

@@ -1,5 +1,5 @@
-"""What lexical metrics share: a text's tokens and n-gram counts, the normalisation, the longest common
-subsequence and the F-measure.
+"""What lexical metrics share: a text's tokens and n-gram counts, the normalisation, the longest
+common subsequence and the F-measure.
 
 Normalisation is the rule of ParlAI's F1 metric, which the CPD challenge kit uses: lower case; each
 ASCII punctuation mark becomes a space; the articles *a*, *an* and *the* become a space; white space

@@ -1,6 +1,6 @@
-"""Precision and recall of one distribution against another (Sajjadi et al., 2018), PRD's one figure of
-them, and its scorer: the score of one seed or the mean over several, and how far it moves between
-seeds.
+"""Precision and recall of one distribution against another (Sajjadi et al., 2018), PRD's one figure
+of them, and its scorer: the score of one seed or the mean over several, and how far it moves
+between seeds.
 
 The points of both sides are put into clusters together; each side is then a distribution over
 clusters. For a slope λ, α(λ) = Σ min(λ R, G) is the precision and β(λ) = α(λ) / λ the recall: how

@@ -1,5 +1,5 @@
-"""Greedy matching: every token of a text with the most similar token of another. BERTScore and Greedy
-Matching are made of it.
+"""Greedy matching: every token of a text with the most similar token of another. BERTScore and
+Greedy Matching are made of it.
 
 BERTScore's comparison (Zhang et al., 2020, equations 1 and 2):
 P = Σᵢ w(xᵢ) maxⱼ cos(xᵢ, yⱼ) / Σᵢ w(xᵢ) over the response's tokens x and the reference's y, R the

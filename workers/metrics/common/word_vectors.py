@@ -1,5 +1,5 @@
-"""Word vectors, and Embedding Average, Vector Extrema and Greedy Matching of a pair of texts, all from
-the same vectors of its words.
+"""Word vectors, and Embedding Average, Vector Extrema and Greedy Matching of a pair of texts, all
+from the same vectors of its words.
 
 With word vectors x of one text and y of the other (the formulas are those of nlg-eval, Sharma et
 al. 2017):

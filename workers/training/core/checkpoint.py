@@ -1,5 +1,5 @@
-"""A training's checkpoints, and trained models by name: folders that are written whole or not at all,
-checked by hash and read without unpickling.
+"""A training's checkpoints, and trained models by name: folders that are written whole or not at
+all, checked by hash and read without unpickling.
 
     weights.safetensors   the model's parameters and buffers, by their names in its ``state_dict``
     state.safetensors     what resuming needs beside them: the optimiser's averages, the generators'

@@ -1,6 +1,6 @@
-"""What training reads: whole conversations between people, out of a file, whichever importer reads it
-(faults are the importers': file, line, field); and what a response-selection model learns from: a
-context and the response that people gave to it. No torch, no Django.
+"""What training reads: whole conversations between people, out of a file, whichever importer reads
+it (faults are the importers': file, line, field); and what a response-selection model learns from:
+a context and the response that people gave to it. No torch, no Django.
 
 Two texts are the same where they differ only in case, in spaces and in how they set off
 punctuation: corpora do.

@@ -1,6 +1,6 @@
-"""A trained model of the recipe ``density`` as metrics use it: f(c, r), how far h = g(c, r) lies from
-people's, and DEnsity's scores from these distances (Park et al., 2023, section 3.3 and equation
-3)."""
+"""A trained model of the recipe ``density`` as metrics use it: f(c, r), how far h = g(c, r) lies
+from people's, and DEnsity's scores from these distances (Park et al., 2023, section 3.3 and
+equation 3)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""CMN's model: a conditional variational autoencoder of responses with a next-sentence head; and its
-score of a response: mutual information in the latent space, weighed by whether it follows (Zhao et
-al. 2023, "Evaluating Open-Domain Dialogues in Latent Space with Next Sentence Prediction and Mutual
-Information", and the code released with it).
+"""CMN's model: a conditional variational autoencoder of responses with a next-sentence head; and
+its score of a response: mutual information in the latent space, weighed by whether it follows (Zhao
+et al. 2023, "Evaluating Open-Domain Dialogues in Latent Space with Next Sentence Prediction and
+Mutual Information", and the code released with it).
 
     h_q = Encoder([c; r])     q(z|c, r) = N(mean, diag(exp(log variance))), both bias-free linear
                               maps of h_q                                                   (Eq. 1)

@@ -1,5 +1,5 @@
-"""A trained model of the recipe ``cmn`` as metrics use it: loaded once, whatever variant of the score
-is asked for; its scores are ``mutual_information`` on what its encoders say.
+"""A trained model of the recipe ``cmn`` as metrics use it: loaded once, whatever variant of the
+score is asked for; its scores are ``mutual_information`` on what its encoders say.
 
 A turn's negatives are drawn from training pairs that the checkpoint holds, by the seed, the context
 and the reference: all responses of a turn meet the same ones, and a score depends on nothing else

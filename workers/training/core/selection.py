@@ -1,5 +1,5 @@
-"""DEnsity's response-selection model: a cross-encoder over [context ; response] with one number on its
-first token; and how well its scores find the answer among negatives: R@1 and MRR (table 5).
+"""DEnsity's response-selection model: a cross-encoder over [context ; response] with one number on
+its first token; and how well its scores find the answer among negatives: R@1 and MRR (table 5).
 
 f(c, r) = W h, with h = g(c, r) the first token's state in the encoder's last layer (paper §3.1:
 "the [CLS] vector"; released code: before the pooler, whose tanh would end the space in a box).

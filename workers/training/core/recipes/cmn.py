@@ -58,7 +58,8 @@ the same."""
 @dataclass(frozen=True, slots=True)
 class CmnSettings:
     """The defaults are the paper's where it says something, else the released code's, but for the
-    encoder, which is bert-base-uncased there, and the decoder, see ``workers.training.core.latent``."""
+    encoder, which is bert-base-uncased there, and the decoder, see
+    ``workers.training.core.latent``."""
 
     encoder: str = PACKAGED_ENCODER
     batch: int = 32
@@ -123,8 +124,8 @@ class CmnSettings:
 
 
 class CmnTask:
-    """A ``workers.training.core.settings.Task``. Raises ``ModelError`` for an encoder that cannot be had,
-    ``TrainingError`` for data that is too little."""
+    """A ``workers.training.core.settings.Task``. Raises ``ModelError`` for an encoder that cannot
+    be had, ``TrainingError`` for data that is too little."""
 
     recipe = RECIPE
 

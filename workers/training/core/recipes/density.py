@@ -127,8 +127,8 @@ _OBJECTIVES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str]] = {
 
 
 class DensityTask:
-    """A ``workers.training.core.settings.Task``. Raises ``ModelError`` for an encoder that cannot be had,
-    ``TrainingError`` for data that is too little."""
+    """A ``workers.training.core.settings.Task``. Raises ``ModelError`` for an encoder that cannot
+    be had, ``TrainingError`` for data that is too little."""
 
     recipe = RECIPE
     best_by = BEST_BY
