@@ -20,11 +20,9 @@ from tests.dialeval_site.documents import (
     first_table,
     flat,
     sections,
-    table_rows,
     text_of,
 )
 from tests.site import PROJECT
-from workers.api import MetricOut, OptionOut
 from workers.encoders.feature_file import FILE_NAME
 from workers.metrics.base import Metric, Option
 from workers.metrics.not_available import NOT_AVAILABLE
@@ -263,12 +261,6 @@ def test_what_an_empty_response_scores_is_said_of_every_family() -> None:
         "prd",
     ):
         assert family in rows, family
-
-
-def test_every_field_of_a_metric_in_the_api_is_documented() -> None:
-    rows = {row[0].strip("`"): row for row in table_rows(sections(text_of("api.md"))["A metric"])}
-    assert set(rows) == set(MetricOut.model_fields)
-    assert set(OptionOut.model_fields) <= set(code_words(rows["options"][1]))
 
 
 def test_every_parameter_of_a_metric_s_page_is_documented() -> None:
