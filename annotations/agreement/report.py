@@ -42,7 +42,7 @@ class AgreementReport:
         """The report in the form that the agreement command and page publish.
 
         Returns:
-            The agreement document of docs/design.md, without corpus, aspect and level, which a
+            The agreement document of docs/commands.md, without corpus, aspect and level, which a
             matrix does not know.
         """
         return {

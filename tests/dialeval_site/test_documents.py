@@ -145,19 +145,6 @@ def test_every_command_has_a_section() -> None:
     assert sorted(sections(text_of("commands.md"))) == commands()
 
 
-def test_the_design_names_every_command_with_its_options() -> None:
-    section = next(
-        text
-        for heading, text in sections(text_of("design.md")).items()
-        if heading.startswith("Commands")
-    )
-    usages = re.findall(r"^manage\.py (\w+)(.*(?:\n {4,}.*)*)", section, flags=re.MULTILINE)
-    named = {name: set(re.findall(r"--[a-z-]+", usage)) for name, usage in usages}
-    assert named == {
-        name: {one for one in arguments_of(name) if one.startswith("--")} for name in commands()
-    }
-
-
 @pytest.mark.parametrize("name", commands())
 def test_every_argument_is_documented(name: str) -> None:
     rows = first_table(sections(text_of("commands.md"))[name])

@@ -35,7 +35,6 @@ from leaderboard.actions import Described, store_submitted_metric
 from leaderboard.challenges import notices
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.prompts.spec import read_prompt as read_template
-from leaderboard.client.main import _parser
 from leaderboard.statistics.significance.system_differences import compare_systems
 from tests.annotations.formats.importers.helpers import file_of, problems, surveyed
 from tests.dialeval_site.documents import SHELL, Block, blocks
@@ -62,10 +61,6 @@ OTHER_TESTS = {
         "docs/api.md",
         "X-Dialeval-Event",
     ): "test_documents_programs.py: headers, events and the keys of the body",
-    (
-        "docs/design.md",
-        "manage.py create_organiser",
-    ): "test_documents.py: every command with its options",
     ("docs/design.md", "annotations/campaigns/access.py "): "test_documents_walks.py: walked",
     (
         "docs/design.md",
@@ -102,8 +97,6 @@ def held_here() -> dict[tuple[str, str], Callable[..., None]]:
         ("docs/commands.md", '{"table": "density"'): is_json,
         ("docs/design.md", "manage.py  requirements.txt"): names_what_is_there,
         ("docs/design.md", "@dataclass(frozen=True)"): has_the_fields_of_an_example,
-        ("docs/design.md", "dialeval login"): names_all(client_commands()),
-        ("docs/design.md", "correlate: {"): has_keys_that_commands_print,
         ("docs/formats.md", "ratings.json: $[3]"): are_said_of_such_files,
         ("docs/formats.md", '[{"dialog_id": "cafe-1",'): is_a_dialogue_of_the_challenge,
         ("docs/formats.md", "Is the kiln hot ? __eou__"): is_the_same_dialogue_as_text,
@@ -208,11 +201,6 @@ def names_all(words: list[str]) -> Callable[[Block, Path], None]:
     return check
 
 
-def client_commands() -> list[str]:
-    actions = [action for action in _parser()._actions if isinstance(action.choices, dict)]
-    return [name for name in actions[0].choices if name != "logout"]
-
-
 # --- design.md ------------------------------------------------------------------------------------
 
 
@@ -233,17 +221,6 @@ def has_the_fields_of_an_example(block: Block, _: Path) -> None:
     (declared,) = [node for node in ast.parse(block.text).body if isinstance(node, ast.ClassDef)]
     names = [node.target.id for node in declared.body if isinstance(node, ast.AnnAssign)]
     assert names == [field.name for field in fields(Example)]
-
-
-def has_keys_that_commands_print(block: Block, _: Path) -> None:
-    """commands.md has the documents whole, and a test holds those to real ones."""
-    printed = {
-        key
-        for one in blocks()
-        if one.document == "docs/commands.md" and one.language == "json"
-        for key in re.findall(r'"(\w+)":', one.text)
-    }
-    assert set(re.findall(r'"(\w+)":', block.text)) <= printed | {"reason"}
 
 
 # --- formats.md -----------------------------------------------------------------------------------
