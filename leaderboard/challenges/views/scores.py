@@ -164,7 +164,7 @@ def template(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def withdraw_metric(request: HttpRequest, pk: int) -> HttpResponse:
-    """``reason``: It is no longer on any leaderboard."""
+    """``reason``: it is no longer on any leaderboard."""
     metric = (
         SubmittedMetric.objects.select_related("version__corpus", "owner").filter(pk=pk).first()
     )

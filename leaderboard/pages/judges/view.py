@@ -68,7 +68,7 @@ SORT_LABELS = {
 
 @require_safe
 def inspector(request: HttpRequest, slug: str) -> HttpResponse:
-    """What a judge said of each response With human ratings: ``metric`` (a configuration),
+    """What a judge said of each response with human ratings: ``metric`` (a configuration),
     ``aspect``, ``side`` (``above``, ``below``, ``apart``), ``by``, ``only`` (``disagree``,
     ``undefined``, ``unrated``, ``injections``, ``remarks``), ``system``, ``dialogue``, ``turn``,
     ``sort``, ``page``; ``download=judged.csv`` or ``judged.jsonl``: these rows with their raw
