@@ -155,5 +155,11 @@ METRIC = Metric(
         "cuts a response into sentences for engagingness and adds up their scores, so that longer "
         "responses get more; here the response is asked about once, and the score stays between 0 "
         "and 1."
+        '\n\nA questions file is `{"coherence": "question: … </s> response: {response} </s> '
+        'dialogue history: {context}"}`; aspects that it leaves out are left out of '
+        "`overall`. Where the tokenizer writes Yes and No in several tokens, the first of "
+        "each counts. A question of more than 1,024 tokens loses its end and is remarked. "
+        "Equal to the released code's score of one question; tested on small checkpoints with "
+        "random weights."
     ),
 )
