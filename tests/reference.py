@@ -1,12 +1,13 @@
 """Reference pages from the code: ``python -m tests.reference FOLDER`` (``make reference``).
 
-``commands.md`` has each command's help, ``settings.md`` and ``metrics.md`` what is declared,
-``addresses.md`` the URL configuration with each view's docstring, and who may open it by the
+``commands.md`` has each command's help; ``settings.md``, ``metrics.md`` and ``formats.md`` what is
+declared; ``addresses.md`` the URL configuration with each view's docstring, and who may open it by the
 permission matrices, which tests hold to the site. Nothing here is written by hand.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -15,15 +16,19 @@ from pathlib import Path
 from typing import Any
 
 import django
-from django.core.management import get_commands, load_command_class
-from django.core.management.base import CommandParser
+from django.core.management import get_commands
 from django.urls import URLPattern, get_resolver
 
+from annotations.formats.exporters.rating_files import COLUMNS
+from annotations.formats.exporters.registry import exporters
+from annotations.formats.importers.registry import importers
 from dialeval_site.environment import SETTINGS
+from tests.dialeval_site.example_checks import parser_of
 from workers.metrics.base import Metric, Option
 from workers.metrics.configuration import Configuration
 from workers.metrics.not_available import NOT_AVAILABLE
 from workers.metrics.registry import built_in_metrics
+from workers.metrics.signature_facts import FACTS
 
 APPS = (
     "common",
@@ -33,6 +38,7 @@ APPS = (
     "leaderboard",
     "dialeval_site",
 )
+KEYS_OF_JSON = Path(__file__).parent / "dialeval_site" / "command_json.json"
 REFUSED = {"login", "401", "403", "404"}
 WHO = {
     "taking part": "who takes part",
@@ -60,14 +66,16 @@ def commands() -> list[str]:
     return sorted(name for name, app in get_commands().items() if str(app) in APPS)
 
 
-def parser_of(name: str) -> CommandParser:
-    return load_command_class(get_commands()[name], name).create_parser("manage.py", name)
-
-
 def commands_page() -> str:
     os.environ["COLUMNS"] = "100"  # by which argparse wraps
-    helps = (f"## {one}\n\n```text\n{parser_of(one).format_help()}```\n" for one in commands())
-    return "\n".join(["# Commands\n", *helps])
+    printed = json.loads(KEYS_OF_JSON.read_text(encoding="utf-8"))
+    parts = ["# Commands\n"]
+    for name in commands():
+        parts.append(f"## {name}\n\n```text\n{parser_of(name).format_help()}```\n")
+        if name in printed:
+            keys = "\n".join(printed[name])
+            parts.append(f"What `--format json` prints:\n\n```text\n{keys}\n```\n")
+    return "\n".join(parts)
 
 
 # --- settings -------------------------------------------------------------------------------------
@@ -84,12 +92,15 @@ def settings_page() -> str:
 
 
 def metrics_page() -> str:
+    facts = [[f"`{name}`", what] for name, what in FACTS.items()]
     absent = [[one.name, one.why, one.citation, f"<{one.url}>"] for one in NOT_AVAILABLE]
     return "\n".join(
         [
             "# Metrics\n",
             *(_metric(one) for one in built_in_metrics()),
-            "## Published metrics that are not here\n",
+            "## Facts of a signature\n",
+            table(["fact", "of what, and what it says"], facts),
+            "\n## Published metrics that are not here\n",
             table(["metric", "why", "from", "code"], absent),
             "",
         ]
@@ -139,6 +150,29 @@ def _default_of(option: Option) -> str:
 
 def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+# --- formats --------------------------------------------------------------------------------------
+
+
+def formats_page() -> str:
+    read = [
+        f"## {one.name}\n\n{one.summary}\n\n{one.description}\n\n```text\n{one.example}```\n"
+        for one in importers().values()
+    ]
+    written = [[f"`{one.name}`", one.summary] for one in exporters().values()]
+    columns = [[f"`{name}`", what] for name, what in COLUMNS.items()]
+    return "\n".join(
+        [
+            "# What importers read\n",
+            *read,
+            "# What exporters write\n",
+            table(["name", "what"], written),
+            "\n## Columns of exported ratings\n",
+            table(["column", "what"], columns),
+            "",
+        ]
+    )
 
 
 # --- addresses ------------------------------------------------------------------------------------
@@ -229,6 +263,7 @@ PAGES = {
     "commands.md": commands_page,
     "settings.md": settings_page,
     "metrics.md": metrics_page,
+    "formats.md": formats_page,
     "addresses.md": addresses_page,
 }
 

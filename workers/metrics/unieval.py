@@ -144,8 +144,9 @@ METRIC = Metric(
     description=(
         "An encoder-decoder model such as T5 gets a question q about the response r, with the "
         "context c or the persona where the question needs them. The score is the probability of "
-        "Yes beside that of No as the answer's first word. There are five aspects; `overall`, the "
-        "default, is the mean of their scores.\n\nThe questions are data, and their wording "
+        "Yes beside that of No as the answer's first word. The aspects are naturalness, "
+        "coherence, engagingness, groundedness and understandability; `overall`, the default, is "
+        "the mean of their scores.\n\nThe questions are data, and their wording "
         "matters to a checkpoint. Ours have the structure of the published ones in our words. For "
         "the published wording give a file, `[questions=FILE]`: a JSON object with an aspect's "
         "name as key and a text with {response}, and {context} or {persona} where wanted, as "
