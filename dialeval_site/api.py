@@ -239,7 +239,7 @@ def _unreadable(_request: HttpRequest, _error: Exception) -> HttpResponse:
 
 
 def no_such_address(_request: HttpRequest) -> HttpResponse:
-    """Whatever else lies below /api/."""
+    """Whatever else lies below /api/: a problem (404, JSON)."""
     return problem_response(
         404, _("There is nothing at this address. See /api/v1/docs/."), code="address"
     )

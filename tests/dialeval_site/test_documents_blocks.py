@@ -28,6 +28,7 @@ from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.tabulation import tabulate
 from annotations.campaigns.models.campaign import Campaign
 from annotations.corpora.queries import version_of
+from annotations.formats.importers.registry import importers
 from annotations.personas.knowledge import load_knowledge
 from common.correlation import correlation_estimates
 from common.correlation.resampling import Redraws
@@ -36,7 +37,7 @@ from leaderboard.challenges import notices
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.prompts.spec import read_prompt as read_template
 from leaderboard.statistics.significance.system_differences import compare_systems
-from tests.annotations.formats.importers.helpers import file_of, problems, surveyed
+from tests.annotations.formats.importers.helpers import file_of, problems
 from tests.dialeval_site.documents import SHELL, Block, blocks
 from tests.site import PROJECT
 from workers.judges.core.prompt_file import read_prompt
@@ -46,7 +47,6 @@ from workers.models import MetricRun
 # --- which block is held to what ------------------------------------------------------------------
 
 REMOTE = {
-    "shape": "test_documents_json.py: the keys of what the command prints",
     "example": "annotations/formats/importers/test_documented_examples.py: it is imported",
     "responses": "challenges/files/test_documented_examples.py: it is submitted",
     "scores": "challenges/files/test_documented_examples.py: it is submitted",
@@ -93,13 +93,9 @@ def held_here() -> dict[tuple[str, str], Callable[..., None]]:
         ("docs/challenges.md", "draft --open-->"): names_all(["draft", "open", "closed"]),
         ("docs/challenges.md", "received -->"): names_all(Submission.State.values),
         ("docs/workers.md", "pending --claim"): names_all(MetricRun.State.values),
-        ("docs/commands.md", '{"table": "cpdscore"'): is_json,
-        ("docs/commands.md", '{"table": "density"'): is_json,
         ("docs/design.md", "manage.py  requirements.txt"): names_what_is_there,
         ("docs/design.md", "@dataclass(frozen=True)"): has_the_fields_of_an_example,
         ("docs/formats.md", "ratings.json: $[3]"): are_said_of_such_files,
-        ("docs/formats.md", '[{"dialog_id": "cafe-1",'): is_a_dialogue_of_the_challenge,
-        ("docs/formats.md", "Is the kiln hot ? __eou__"): is_the_same_dialogue_as_text,
         ("docs/formats.md", '{"metric": "word_f1"'): is_a_line_of_exported_scores,
         ("docs/formats.md", '{"metric": "my_metric"'): is_a_line_of_submitted_metrics,
         ("docs/formats.md", "documents/context-response.docs"): are_files_of_an_export,
@@ -226,18 +222,14 @@ def has_the_fields_of_an_example(block: Block, _: Path) -> None:
 # --- formats.md -----------------------------------------------------------------------------------
 
 
-def text_of_example(name: str) -> str:
-    return next(block.text for block in blocks() if block.mark == f"example: {name}")
-
-
 def are_said_of_such_files(block: Block, folder: Path) -> None:
     """A score that is a text in USR's fourth context; in line 12 of our own format one that is off
     the scale."""
     first, second = block.text.splitlines()
-    contexts = [json.loads(text_of_example("usr"))[0] for _ in range(4)]
+    contexts = [json.loads(importers()["usr"].example)[0] for _ in range(4)]
     contexts[3]["responses"][0]["Overall"][1] = "4"
     assert first in problems("usr", file_of(folder, contexts, "ratings.json"))
-    lines = text_of_example("jsonl").splitlines()
+    lines = importers()["jsonl"].example.splitlines()
     systems = [
         json.dumps({"type": "system", "name": f"system {n}"}) for n in range(12 - len(lines))
     ]
@@ -250,26 +242,9 @@ def are_said_of_such_files(block: Block, folder: Path) -> None:
     )
 
 
-def is_a_dialogue_of_the_challenge(block: Block, folder: Path) -> None:
-    """Shortened to one turn: with six more like it, it is imported."""
-    (dialogue,) = json.loads(block.text)
-    whole = {**dialogue, **{f"turn_{turn}": dialogue["turn_0"] for turn in range(7)}}
-    (part,) = surveyed("cpdc", file_of(folder, [whole]))
-    assert part.counts.turns == 7
-
-
-def is_the_same_dialogue_as_text(block: Block, folder: Path) -> None:
-    (as_text,) = surveyed("dailydialog", file_of(folder, block.text, "dialogues.txt"))
-    (as_json,) = surveyed(
-        "dailydialog", file_of(folder, text_of_example("dailydialog"), "dialogues.json")
-    )
-    assert as_text.counts == as_json.counts
-    assert as_text.counts.turns == 1
-
-
 def exported_soup(folder: Path, format: str) -> Path:
     """The example of our own format, imported, scored and exported."""
-    corpus = file_of(folder, text_of_example("jsonl"), "soup.jsonl")
+    corpus = file_of(folder, importers()["jsonl"].example, "soup.jsonl")
     call_command("import_corpus", "jsonl", str(corpus), "--slug", "soup")
     call_command("score", "--corpus", "soup", "--metrics", "word_f1", "--inline")
     call_command("export_corpus", "soup", "--to", str(folder / "export"), "--format", format)

@@ -61,6 +61,7 @@ def chat_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 def chat(
     request: HttpRequest, participation: Participation, conversation: Conversation
 ) -> HttpResponse:
+    """Chat with a system."""
     in_hand = conversation.assignment.state == Assignment.State.LEASED
     if conversation.finished_at is not None or not in_hand:
         return redirect("rating-work", participation.campaign.slug)
@@ -72,6 +73,7 @@ def chat(
 def say(
     request: HttpRequest, participation: Participation, conversation: Conversation
 ) -> HttpResponse:
+    """Say something: ``text``, ``key``, ``after``."""
     form = SayForm(request.POST)
     if not form.is_valid():
         return _refused(request, participation, conversation, form, form.first_error(), 422)
@@ -88,7 +90,7 @@ def say(
 def ask_again(
     request: HttpRequest, participation: Participation, conversation: Conversation
 ) -> HttpResponse:
-    """The system did not answer: it is asked the same once more."""
+    """The system did not answer: ask it the same once more."""
     form = SayForm(request.POST)
     try:
         actions.ask_again(conversation)
@@ -103,7 +105,8 @@ def ask_again(
 def item_text(
     request: HttpRequest, participation: Participation, conversation: Conversation
 ) -> HttpResponse:
-    """What the page does not show yet. 204 while the system writes: nothing is to be changed."""
+    """What was said ``after`` the last utterance on the page (−1: none). 204 while the system
+    writes: nothing is to be changed."""
     after = _number(request.GET.get("after"))
     state = queries.chat_of(conversation)
     if state.turn == "theirs" and not state.after(after):
@@ -118,6 +121,7 @@ def item_text(
 def end(
     request: HttpRequest, participation: Participation, conversation: Conversation
 ) -> HttpResponse:
+    """End the chat and rate it."""
     try:
         actions.end(conversation)
     except NotAssigned as refusal:
@@ -209,6 +213,7 @@ def _number(text: str | None) -> int:
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_page
 def chat_systems(request: HttpRequest) -> HttpResponse:
+    """Systems that one can chat with; POST registers one."""
     form = ChatSystemForm(request.POST or None)
     if request.method == "POST" and (saved := _save(form)):
         messages.success(
@@ -225,6 +230,7 @@ def chat_systems(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_page
 def chat_system(request: HttpRequest, pk: int) -> HttpResponse:
+    """One chat system; POST changes it; ``trial=`` shows what it answered."""
     system = _system_or_404(pk)
     trial = queries.trial_for(system, request.GET.get("trial", "").replace("\0", ""))
     if request.htmx and request.method != "POST":
@@ -239,6 +245,7 @@ def chat_system(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @organisers_page
 def try_chat_system(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask it something: ``question``."""
     system = _system_or_404(pk)
     form = TrialForm(request.POST)
     if not form.is_valid():

@@ -26,6 +26,8 @@ from workers.metrics.common.configuration import ConfigurationError, MetricUnava
 @require_POST
 @organisers_page
 def judge_prompt_try(request: HttpRequest, slug: str) -> HttpResponse:
+    """Try it on ten rated responses: ``number``, ``ratings``, ``model``, ``scoring``, ``samples``,
+    ``seed``, ``tokens``, ``usd``."""
     prompt = prompt_or_404(slug)
     form = TrialForm(prompt, trial_queries.versions_to_try(request.user), request.POST)
     if not form.is_valid() or form.configuration is None:
@@ -50,8 +52,8 @@ def judge_prompt_try(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @organisers_page
 def judge_trial(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """The whole page; to htmx the part of it that changes, or (``estimate``) what a run on the
-    corpus would take."""
+    """A trial: prompts, raw answers, scores next to people's; to htmx the part of it that changes,
+    or (``estimate=1``) what a run on the corpus would take."""
     trial = _trial_or_404(slug, pk)
     wants_estimate = "estimate" in request.GET
     if request.htmx and wants_estimate:
@@ -65,6 +67,7 @@ def judge_trial(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 @organisers_page
 def judge_trial_stop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Stop it."""
     if not trial_actions.stop(_trial_or_404(slug, pk), request.user):
         messages.info(request, _("The trial had ended."))
     return redirect("judge-trial", slug, pk)
@@ -73,7 +76,7 @@ def judge_trial_stop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 @organisers_page
 def judge_trial_resume(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Try again what failed, with another budget if one is given."""
+    """Try again what failed, with another budget if one is given: ``tokens``, ``usd``."""
     trial = _trial_or_404(slug, pk)
     form = BudgetForm(request.POST, purse=trial.purse)
     if not form.is_valid():

@@ -142,5 +142,10 @@ METRIC = Metric(
         "have.\n\nThe scale is the checkpoint's own: some scores are below 0 and some above 1, "
         "and those of two checkpoints are not comparable. It was trained on translations of news: "
         "that a good answer may say something else than the reference is nothing it has seen."
+        "\n\nA checkpoint without that head is refused, as transformers would fill the place with "
+        "random numbers. A pair that is too long loses the end of its longer text, as in the "
+        "released code, and is remarked. Equal to a plain pass through the checkpoint, pair "
+        "by pair; tested on small checkpoints with random weights, since no published one "
+        "could be had."
     ),
 )

@@ -51,5 +51,9 @@ signature says whether all, some or none of the responses had one.
 
 It asks whether a response stays on the topic and speaks of who is speaking. It does not ask whether
 it answers: a response that repeats the question or copies a line of the persona scores highest of
-all.""",
+all.
+
+A turn without context and an empty response have no score. utterances=0 takes as many of the last
+as the model takes. With MiniLM it reaches .42/.45 (Pearson/Spearman) on USR and .19/.18 on
+Daily(Z), where there is no persona: the reference numbers.""",
 )

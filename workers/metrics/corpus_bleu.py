@@ -112,5 +112,9 @@ four precisions are multiplied. B makes responses that are together shorter than
 pay for it. An order without a match is smoothed as sacrebleu does (exp).
 
 This is the number that papers report as BLEU. The mean of bleu_4 over turns is another one, mostly
-lower: it punishes every single turn in which no four words match.""",
+lower: it punishes every single turn in which no four words match.
+
+Turns without a reference are left out. tokenize=auto is sacrebleu's tokeniser for the corpus's
+language, 13a where it has no other. With unicode=none the score equals sacrebleu's `corpus_bleu`,
+divided by 100.""",
 )

@@ -38,7 +38,7 @@ FINAL, OVERALL_TURN, INTERACTION = "final", "overall_turn", "interaction"
 TURNS = Option(
     "turns",
     "detail",
-    "the prompt by which each turn is scored first",
+    "the prompt by which each turn is scored first: detail, detail_ref, simple, simple_ref",
     ("detail", "detail_ref", "simple", "simple_ref"),
 )
 TURN_PROMPT = Option(

@@ -72,7 +72,9 @@ paper finds this score to gain most from.
 
 What is unlike the training data scores low, good or not: another kind of conversation, another
 register. A distance in several hundred dimensions needs thousands of pairs; the model's page says
-how many there were, and how many directions they span.""",
+how many there were, and how many directions they span.
+
+Equal to the distance computed plainly from the loaded model's features.""",
 )
 DENSITY_DIALOGUE = Metric(
     name="density_dialogue",

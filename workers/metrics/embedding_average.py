@@ -30,5 +30,15 @@ two means. Words count by their similarity, not by being the same, and their ord
 
 The mean is ruled by frequent words: their vectors point much the same way, so that any two English
 sentences are alike, the more so the longer they are. Scores are therefore high and lie close
-together.""",
+together.
+
+Without vectors the words are the model's word pieces and the vectors its input embeddings. vectors
+names a file in GloVe's format, a word and its numbers on each line (word2vec's first line is passed
+over): unknown words are left out, or get the mean of all the file's vectors, as in nlg-eval. A word
+is looked up as it is written, else in lower case; don't is do and n't, punctuation marks are words.
+A line that is short, a number that is none or not finite, or a text that is not UTF-8 is an error
+with its line. Where no word of a text has a vector the score is undefined. Systems' scores on three
+of the FBD paper's corpora equal the reference numbers to 1e-6. Formulas of nlg-eval, Sharma et al.
+(2017), Relevance of Unsupervised Metrics in Task-Oriented Dialogue for Evaluating Natural Language
+Generation.""",
 )

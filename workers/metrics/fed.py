@@ -85,6 +85,12 @@ signature names which were used. """
                 "A language model finds a friendly sentence likely after almost anything; compare "
                 "systems, not values."
             )
+        )
+        + (
+            "\n\nThe paper prints sums; means do not depend on how many and how long the sentences "
+            "are. A side without sentences counts 0. In the format chat the model speaks as the "
+            'partner. A file of follow-ups is `{"interesting": {"positive": ["…"], "negative": '
+            '["…"]}}`.'
         ),
     )
 

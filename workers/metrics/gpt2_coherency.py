@@ -50,5 +50,9 @@ response. Pang and others used GPT-2; any causal model can be named here.
 What is likely is not what is good. Dull answers are likely after almost everything, and a human
 answer with a name or a number in it is not: on persona chats people and this score disagree, and
 the correlation is negative. On corpora whose systems make broken sentences it is positive. PMI
-takes out how likely a response is anyway.""",
+takes out how likely a response is anyway.
+
+With SmolLM2 the correlations (Pearson/Spearman) are −.25/−.28 on USR and .30/.30 on Daily(Z). The
+paper maps the value to [0, 1] by a percentile of the test set; here it is unchanged, so that a
+score does not depend on the others.""",
 )

@@ -80,5 +80,9 @@ It is MAUDE's loss and noise on another model, so not MAUDE. The paper keeps BER
 vectors down and reads the context's turns by a recurrent network; here the encoder reads context
 and response together and is trained as a whole. Not taken over: back-translations as further
 answers, and noise written by a language model. How much of the noise is ungrammatical is chosen by
-who trains; a metric that learned to see shuffled words need not see a dull answer.""",
+who trains; a metric that learned to see shuffled words need not see a dull answer.
+
+The paper does not say how often a word is left out or repeated: here one in four. A model that was
+trained to select (the default) is refused. The same model makes density and its kin, too, which
+then know ungrammatical answers.""",
 )

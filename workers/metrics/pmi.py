@@ -60,5 +60,11 @@ nothing else, and is overrated. Such a response keeps its score and gets a remar
 its words are in runs of four or more words of one utterance or line of the persona. A broken
 answer on the right topic is overrated too: log p(r) takes back what the broken sentence cost.
 
-Out of nowhere means: in the same format after an empty utterance, with no persona.""",
+Out of nowhere means: in the same format after an empty utterance, with no persona.
+
+With SmolLM2 it reaches .32/.30 (Pearson/Spearman) on USR and, with persona=false, .34/.35 on
+Daily(Z); the reference numbers are .32/.31 and .37/.38. An empty utterance rather than none
+matters: a chat template that adds instructions to every chat adds them to both sides (with none,
+Daily(Z) falls to .27/.28). The paper uses the value to choose responses, with a weight on the
+prior; here the weight is 1.""",
 )

@@ -53,7 +53,21 @@ spread next to each score, or ask for more seeds.
 
 It compares what is said on the whole. It cannot tell a good answer from a bad one at any place, a
 system that gave people's answers to the wrong contexts would do well, and clusters of a handful of
-points are coarse."""
+points are coarse.
+
+λ is the tangent of 1,001 angles between 1e-10 and π/2 − 1e-10; each clustering is the best of 10
+starts; the denominator has 1e-6 added, as in the released code. seed is the one with which the
+generator of each system begins (the released code has none), seeds how many are taken, one after
+another: the score is the mean over them. With fewer than 20 points in both sides together it is
+undefined. The stored spread is that between the seeds, or with one seed that of its 10 runs by the
+jackknife (on 26 systems of three corpora 0.0040 on average, 0.0039 between 20 seeds). To rank
+systems take `prd[seeds=20]`.
+
+Given the released code's clusters, curve and score equal its own to 1e-12. The clusters are those
+of scikit-learn's `MiniBatchKMeans` with the same seed, found faster from the points' inner
+products; with more than 1,024 points scikit-learn itself is used. A near tie in the points' last
+digits can send a run another way: of 26 systems 24 had the released code's score of seed 0 to the
+last digit, the others differed by 0.003 or less."""
 
 
 def _build(options: Mapping[str, OptionValue]) -> Any:

@@ -50,5 +50,9 @@ such an encoder; a SimCSE checkpoint is another, with its first token's state as
 
 Response and reference are compared as wholes: topic weighs most, and a detail that turns the
 meaning around (a not, a number, a name) moves the vector little. Like every comparison with a
-reference it sees one good answer of many.""",
+reference it sees one good answer of many.
+
+SimCSE's unsupervised checkpoints are used with pooling=cls; its supervised ones have a pooler on
+top of it, which is not applied here. An empty response has no score. With MiniLM the correlations
+on USR are .45/.45 (Pearson/Spearman), the reference numbers.""",
 )

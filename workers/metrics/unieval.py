@@ -144,8 +144,9 @@ METRIC = Metric(
     description=(
         "An encoder-decoder model such as T5 gets a question q about the response r, with the "
         "context c or the persona where the question needs them. The score is the probability of "
-        "Yes beside that of No as the answer's first word. There are five aspects; `overall`, the "
-        "default, is the mean of their scores.\n\nThe questions are data, and their wording "
+        "Yes beside that of No as the answer's first word. The aspects are naturalness, "
+        "coherence, engagingness, groundedness and understandability; `overall`, the default, is "
+        "the mean of their scores.\n\nThe questions are data, and their wording "
         "matters to a checkpoint. Ours have the structure of the published ones in our words. For "
         "the published wording give a file, `[questions=FILE]`: a JSON object with an aspect's "
         "name as key and a text with {response}, and {context} or {persona} where wanted, as "
@@ -155,5 +156,11 @@ METRIC = Metric(
         "cuts a response into sentences for engagingness and adds up their scores, so that longer "
         "responses get more; here the response is asked about once, and the score stays between 0 "
         "and 1."
+        '\n\nA questions file is `{"coherence": "question: … </s> response: {response} </s> '
+        'dialogue history: {context}"}`; aspects that it leaves out are left out of '
+        "`overall`. Where the tokenizer writes Yes and No in several tokens, the first of "
+        "each counts. A question of more than 1,024 tokens loses its end and is remarked. "
+        "Equal to the released code's score of one question; tested on small checkpoints with "
+        "random weights."
     ),
 )

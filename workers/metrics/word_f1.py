@@ -46,5 +46,7 @@ the best one counts.
 
 It rewards the reference's words and nothing else. A good answer in other words gets little, a
 response that repeats the question may get much, and a dialogue turn has many good answers of which
-the corpus knows one.""",
+the corpus knows one.
+
+With tokenize=parlai it equals ParlAI's F1 metric.""",
 )

@@ -59,6 +59,7 @@ def _organisers_only(user: Any) -> None:
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
+    """The metrics of this installation, by metric type."""
     table, others = metrics_table(), not_available_table()
     groups = metric_groups(table)
     context = {
@@ -79,6 +80,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 @require_safe
 @login_required
 def all_runs(request: HttpRequest) -> HttpResponse:
+    """Metric runs of all corpora."""
     _organisers_only(request.user)
     return render(
         request,
@@ -89,6 +91,8 @@ def all_runs(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def corpus_runs(request: HttpRequest, slug: str) -> HttpResponse:
+    """Metric runs under way and failed; organisers start more: ``more=`` fills in other
+    configurations."""
     version, requested = version_or_404(request, slug), request.GET.get("more", "")[:LONGEST_MORE]
     context = _runs_of(request, version)
     if context["may_manage"]:
@@ -120,8 +124,8 @@ def _runs_of(request: HttpRequest, version: CorpusVersion) -> dict[str, Any]:
 
 @require_safe
 def corpus_runs_progress(request: HttpRequest, slug: str) -> HttpResponse:
-    """The part of the runs page that asks for itself while work is under way; with it, where
-    something has ended, what became of it."""
+    """The part of the runs page that asks for itself while work is under way; where something has
+    ended, what became of it."""
     version = version_or_404(request, slug)
     progress = run_progress(version)
     if request.headers.get(SEEN) == progress.mark:
@@ -137,6 +141,8 @@ def corpus_runs_progress(request: HttpRequest, slug: str) -> HttpResponse:
 
 @organisers_action
 def score(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask for metrics: ``metrics`` (names), ``more`` (configurations), ``human`` (the human side of
+    FBD and PRD: another corpus)."""
     version = version_or_404(request, slug)
     form = ScoreForm(version, request.POST)
     if form.is_valid():
@@ -153,6 +159,7 @@ def score(request: HttpRequest, slug: str) -> HttpResponse:
 
 @organisers_action
 def retry_failed(request: HttpRequest, slug: str) -> HttpResponse:
+    """Give every failed run new attempts."""
     count = actions.retry_failed(version_or_404(request, slug))
     messages.success(request, f"Runs tried again: {count}.")
     return redirect("corpus-runs", slug=slug)
@@ -160,6 +167,7 @@ def retry_failed(request: HttpRequest, slug: str) -> HttpResponse:
 
 @organisers_action
 def withdraw_waiting(request: HttpRequest, slug: str) -> HttpResponse:
+    """Take back the runs that no worker has begun."""
     count = actions.withdraw_waiting(version_or_404(request, slug))
     messages.success(
         request,

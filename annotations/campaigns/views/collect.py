@@ -36,7 +36,8 @@ from common.web import page
 @never_cache
 @raters_page
 def meet(request: HttpRequest, participation: Participation) -> HttpResponse:
-    """GET says what happens here; POST finds a partner, or a room to wait in."""
+    """Find somebody to write a dialogue with: GET says what happens here; POST finds a partner, or
+    a room to wait in."""
     campaign = _collection(participation.campaign)
     current = queries.current_chat(participation)
     if current is not None:
@@ -81,6 +82,7 @@ def _chat_or_404(participation: Participation, public_id: str) -> Room:
 @never_cache
 @raters_page
 def room(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
+    """One's persona and the dialogue."""
     return _chat_page(request, participation, _chat_or_404(participation, public_id))
 
 
@@ -114,7 +116,8 @@ def _chat_page(
 @never_cache
 @raters_page
 def room_lines(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
-    """What the page asks for every two seconds: nothing (204) while nothing has changed."""
+    """What the page asks for every two seconds: 204 while nothing has changed since ``seen`` and
+    ``state``."""
     found = _chat_or_404(participation, public_id)
     rooms.note_presence(found, participation, timezone.now())
     view = queries.chat_view(found, participation)
@@ -146,6 +149,7 @@ def _shows(request: HttpRequest, view: queries.ChatView, why: str) -> bool:
 @never_cache
 @raters_page
 def room_say(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
+    """The next line: ``text``, ``key``."""
     found = _chat_or_404(participation, public_id)
     form = UtteranceForm(request.POST)
     if not form.is_valid():
@@ -184,6 +188,7 @@ def _unsaid(
 @never_cache
 @raters_page
 def room_leave(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
+    """End the meeting."""
     try:
         left = rooms.leave(participation, public_id)
     except NotYourChat:
@@ -204,8 +209,8 @@ def room_leave(request: HttpRequest, participation: Participation, public_id: st
 @never_cache
 @organisers_page
 def campaign_dialogues(request: HttpRequest, slug: str) -> HttpResponse:
-    """The rooms of a collection; ``?room=`` reads one. POST leaves one out, takes it back, or makes
-    the corpus."""
+    """The rooms of a collection; ``room`` reads one. POST: ``action`` ``leave-out``, ``take-back``
+    or ``make`` (the corpus)."""
     campaign = _collection(campaign_or_404(slug))
     if request.method != "POST":
         requested = request.GET.get("room")

@@ -20,6 +20,7 @@ from annotations.campaigns.starting_text import guidelines_to_start_from
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_page
 def campaign_guidelines(request: HttpRequest, slug: str) -> HttpResponse:
+    """Guidelines (``text``), their versions, a look at them (``preview``)."""
     campaign = campaign_or_404(slug)
     versions = overview.guidelines_with_counts(campaign)
     start = versions[0].text if versions else guidelines_to_start_from(campaign)

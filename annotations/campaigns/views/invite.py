@@ -18,6 +18,7 @@ from annotations.campaigns.views.organise import overview_context
 @require_POST
 @organisers_page
 def campaign_invite(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make a link: ``note``, ``most_uses``, ``expires_at``."""
     campaign = campaign_or_404(slug)
     form = InvitationForm(request.POST)
     if not form.is_valid():
@@ -35,6 +36,7 @@ def campaign_invite(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @organisers_page
 def campaign_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The link lets nobody in any more."""
     campaign = campaign_or_404(slug)
     invitation = campaign.invitations.filter(pk=pk).first()
     if invitation is None:

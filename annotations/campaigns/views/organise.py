@@ -30,6 +30,7 @@ from common.web import page
 @require_safe
 @organisers_page
 def campaigns(request: HttpRequest) -> HttpResponse:
+    """All campaigns, how far each is."""
     found = list(overview.campaigns_with_counts())
     table = campaigns_table(found)
     return page(
@@ -43,7 +44,8 @@ def campaigns(request: HttpRequest) -> HttpResponse:
 @require_safe
 @organisers_page
 def campaign(request: HttpRequest, slug: str) -> HttpResponse:
-    """The page; for its own repeated question only the part that changes while raters work."""
+    """One campaign: next step, progress, expected end, links for raters. Its own repeated question
+    gets only the part that changes while raters work."""
     one = campaign_or_404(slug)
     if request.htmx:
         return render(request, "campaigns/_progress.html", _progress_context(one))
@@ -94,6 +96,7 @@ def _progress_context(one: Campaign) -> dict[str, Any]:
 @require_safe
 @organisers_page
 def campaign_plan(request: HttpRequest, slug: str) -> HttpResponse:
+    """The dry run: items × k, hours."""
     one = campaign_or_404(slug)
     plan = overview.plan_of_campaign(one)
     template = "campaigns/_plan.html" if request.htmx else "campaigns/plan.html"
@@ -132,6 +135,7 @@ STEPS = {
 @require_POST
 @organisers_page
 def campaign_state(request: HttpRequest, slug: str) -> HttpResponse:
+    """``to``: ``open``, ``pause``, ``resume``, ``close``, or ``all`` to go on past a met target."""
     one = campaign_or_404(slug)
     requested = request.POST.get("to", "")
     if requested not in STEPS:
@@ -165,6 +169,7 @@ def _what_happened(step: str, outcome: Any) -> str:
 @require_POST
 @organisers_page
 def campaign_delete(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete it; ``slug`` typed where raters have answered."""
     one = campaign_or_404(slug)
     form = DeleteForm(request.POST)
     typed = form.cleaned_data["slug"] if form.is_valid() else ""

@@ -69,6 +69,8 @@ class Typed:
 @never_cache
 @raters_page
 def work(request: HttpRequest, participation: Participation) -> HttpResponse:
+    """The item in hand; ``item`` an earlier one of one's own by its public id, ``feedback`` that of
+    a practice item."""
     campaign = participation.campaign
     if campaign.kind == Campaign.Kind.COLLECTION:
         return redirect("meet", campaign.slug)
@@ -179,6 +181,7 @@ def _form_of(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 @_form_of
 def submit(request: HttpRequest, participation: Participation) -> HttpResponse:
+    """A rating, or a revision of one."""
     newest = (participation.newest_guidelines, participation.newest_guidelines_id)
     form = RatingForm(participation.campaign, request.POST, newest_guidelines=newest)
     if not form.is_valid():
@@ -319,6 +322,7 @@ def _feedback_page(
 
 @_form_of
 def skip(request: HttpRequest, participation: Participation) -> HttpResponse:
+    """Give an item up, with a reason."""
     form = SkipForm(request.POST)
     if not form.is_valid():
         if wants_json(request):
@@ -339,12 +343,14 @@ def skip(request: HttpRequest, participation: Participation) -> HttpResponse:
 
 @_form_of
 def heartbeat(_request: HttpRequest, participation: Participation) -> HttpResponse:
+    """Keep what is in hand."""
     until = desk_actions.renew(participation)
     return JsonResponse({"kept_until": until})
 
 
 @_form_of
 def leave(request: HttpRequest, participation: Participation) -> HttpResponse:
+    """Give back what is in hand."""
     desk_actions.give_back(participation)
     if wants_json(request):
         return JsonResponse({"left": True})

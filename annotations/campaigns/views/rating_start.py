@@ -31,6 +31,7 @@ from common.text import parse_integer
 @login_required
 @never_cache
 def own_campaigns(request: HttpRequest) -> HttpResponse:
+    """The campaigns that one rates in or may join."""
     found = queries.own_campaigns(request.user, timezone.now())
     return render(
         request, "campaigns/rating/own_campaigns.html", {"section": "rate", "own_campaigns": found}
@@ -114,6 +115,7 @@ def lease_minutes() -> int:
 @never_cache
 @raters_page
 def guidelines(request: HttpRequest, participation: Participation) -> HttpResponse:
+    """Its newest guidelines; as JSON where asked for."""
     text = queries.current_guidelines(participation.campaign)
     if wants_json(request):
         return JsonResponse({"number": text.number if text else None, "html": html_of(text)})

@@ -19,12 +19,14 @@ from leaderboard.challenges.queries.next_step import next_step
 
 @require_safe
 def challenges(request: HttpRequest) -> HttpResponse:
+    """All challenges, open ones first."""
     context = {"section": "challenges", "challenges": visible_challenges(request.user)}
     return render(request, "challenges/list.html", context)
 
 
 @require_safe
 def challenge(request: HttpRequest, slug: str) -> HttpResponse:
+    """What it asks, its rounds and dates, one's team, one's next step."""
     one = challenge_or_404(request.user, slug)
     return render(request, "challenges/challenge.html", overview_context(request, one))
 
@@ -47,6 +49,7 @@ def overview_context(
 
 @require_safe
 def challenge_rules(request: HttpRequest, slug: str) -> HttpResponse:
+    """Its rules."""
     one = challenge_or_404(request.user, slug)
     context = {
         "section": "challenges",

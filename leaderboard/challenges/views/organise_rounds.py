@@ -27,6 +27,7 @@ from leaderboard.challenges.views.organise import frame, show_refusal
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_page
 def round_new(request: HttpRequest, slug: str) -> HttpResponse:
+    """One more round."""
     challenge = challenge_or_404(request.user, slug)
     form = RoundForm(request.POST or None, challenge=challenge)
     if "refresh" in request.POST:
@@ -45,6 +46,7 @@ def round_new(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_page
 def round_settings(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
+    """What a round asks; what can no longer be changed, and why."""
     round = round_or_404(request.user, slug, round_slug)
     form = RoundForm(request.POST or None, challenge=round.challenge, round=round)
     if "refresh" in request.POST:
@@ -118,7 +120,7 @@ def _doings(round: Round) -> dict[str, Any]:
 
 
 def _button(
-    action: Callable[[Round, Any], Any], words: Callable[[Any], str]
+    description: str, action: Callable[[Round, Any], Any], words: Callable[[Any], str]
 ) -> Callable[..., HttpResponse]:
     @require_POST
     @organisers_page
@@ -132,6 +134,7 @@ def _button(
             messages.success(request, words(outcome))
         return redirect("round-settings", slug, round_slug)
 
+    pressed.__doc__ = description
     return pressed
 
 
@@ -170,17 +173,30 @@ def _re_evaluated_text(count: int) -> str:
 
 
 round_unveil = _button(
-    judging.unveil, lambda _round: _("Unveiled: everybody sees the private board.")
+    "Everybody sees the private board from now on.",
+    judging.unveil,
+    lambda _round: _("Unveiled: everybody sees the private board."),
 )
-round_publish = _button(judging.publish_systems, _published_text)
-round_withhold = _button(judging.withhold_systems, _withheld_text)
-round_open_references = _button(judging.open_references, _opened_text)
-round_re_evaluate = _button(judging.re_evaluate_all, _re_evaluated_text)
+round_publish = _button(
+    "Scored systems become systems of the corpus.", judging.publish_systems, _published_text
+)
+round_withhold = _button(
+    "Take them off the corpus's pages again.", judging.withhold_systems, _withheld_text
+)
+round_open_references = _button(
+    "Hidden references become public, for good.", judging.open_references, _opened_text
+)
+round_re_evaluate = _button(
+    "Score all again with the round's current metrics.",
+    judging.re_evaluate_all,
+    _re_evaluated_text,
+)
 
 
 @require_POST
 @organisers_page
 def round_delete(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
+    """Delete it where nothing was submitted."""
     round = round_or_404(request.user, slug, round_slug)
     try:
         rounds.delete_round(round, request.user)

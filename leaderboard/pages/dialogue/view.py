@@ -223,6 +223,8 @@ def _whole_dialogue(
 
 @require_safe
 def dialogue(request: HttpRequest, slug: str, position: int) -> HttpResponse:
+    """One dialogue: personas, conversation, the systems' responses at a ``turn``, 25 systems a
+    ``page``; ``system`` is the page that holds the system at this place, from 0."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     found = dialogue_at(version, position)

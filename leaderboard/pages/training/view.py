@@ -31,6 +31,9 @@ for_organisers = organisers_page("trainings", "only organisers train models")
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_organisers
 def trainings(request: HttpRequest) -> HttpResponse:
+    """Trainings of metrics' models; the form starts one: ``name``, ``recipe``, ``corpus``,
+    ``overlap``, ``encoder``, ``epochs``, ``seconds``, ``negatives``, ``contrastive``,
+    ``pairs_an_epoch``, ``freeze``, ``seed``."""
     form = TrainingForm(request.user, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         params = form.cleaned_data
@@ -52,7 +55,9 @@ def trainings(request: HttpRequest) -> HttpResponse:
 @require_safe
 @for_organisers
 def training(request: HttpRequest, slug: str) -> HttpResponse:
-    """The whole page; to htmx how far it is, or with ``part=figures`` its curves."""
+    """One training: progress, losses and figures, overlap, settings, the metrics that it makes; to
+    htmx how far it is, with ``part=figures`` its curves; ``download=losses-data.csv``,
+    ``validations-data.csv``, of CMN also ``latent-data.csv`` and ``bound-data.csv``."""
     found = training_or_404(slug)
     figures = figures_of(found)
     context = {
@@ -114,6 +119,7 @@ def _came(found: Training, user: Any) -> dict[str, Any]:
 @require_POST
 @for_organisers
 def training_stop(request: HttpRequest, slug: str) -> HttpResponse:
+    """Stop it at a checkpoint."""
     if not actions.stop(training_or_404(slug), request.user):
         messages.info(request, "The training had ended.")
     return redirect("training", slug)
@@ -122,6 +128,7 @@ def training_stop(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @for_organisers
 def training_go_on(request: HttpRequest, slug: str) -> HttpResponse:
+    """Let a stopped or failed one go on at its last checkpoint."""
     if not actions.go_on(training_or_404(slug), request.user):
         messages.info(request, "The training was neither stopped nor had it failed.")
     return redirect("training", slug)
@@ -130,6 +137,8 @@ def training_go_on(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @for_organisers
 def training_delete(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete it with checkpoints and model, with ``sure=yes``; not while it trains, nor while
+    metric runs or a round need it."""
     training_or_404(slug)
     if request.POST.get("sure") != "yes":
         messages.error(request, "Nothing was deleted: tick the box to say that you mean it.")

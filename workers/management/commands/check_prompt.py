@@ -15,6 +15,11 @@ class Command(ConsoleCommand):
         "Check a judge's prompt file: everything that is wrong with it, by line; or what it asks, "
         "and its digest."
     )
+    epilog = """
+    Reads no database and asks no model. Where anything is wrong it ends with status 1.
+
+      manage.py check_prompt my_judge.txt --show
+    """
 
     reads_database = False
 

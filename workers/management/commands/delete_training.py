@@ -16,7 +16,7 @@ class Command(ConsoleCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", metavar="NAME")
+        parser.add_argument("name", metavar="NAME", help="the trained model's")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

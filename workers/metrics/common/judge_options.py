@@ -54,7 +54,8 @@ INJECTIONS = Option(
 EFFORT = Option(
     "effort",
     "",
-    "of a model that reasons, sent as reasoning_effort; empty: nothing is sent",
+    "of a model that reasons, sent as reasoning_effort: none, minimal, low, medium, high, xhigh or "
+    "max; empty: nothing is sent",
     ("", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
 )
 MOST_TOKENS = Option(

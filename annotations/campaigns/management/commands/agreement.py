@@ -24,14 +24,14 @@ from annotations.management.commands.agreement import add_report_arguments
 class Command(CorpusAgreement):
     def add_arguments(self, parser: CommandParser) -> None:
         source = parser.add_mutually_exclusive_group(required=True)
-        source.add_argument("--corpus", metavar="S")
+        source.add_argument("--corpus", metavar="S", help="the corpus's slug: its newest version")
         source.add_argument(
             "--campaign", metavar="SLUG", help="the ratings of a campaign, published or not"
         )
         parser.add_argument(
             "--include-excluded",
             action="store_true",
-            help="of a campaign: with the ratings of excluded raters",
+            help="of a campaign: also the ratings that do not count, of excluded raters",
         )
         add_choice_arguments(parser)
         add_report_arguments(parser)
