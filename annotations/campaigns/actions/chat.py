@@ -1,5 +1,5 @@
-"""Chats of raters with systems: begun, spoken in, asked again, ended; and an organiser's trial of a
-system.
+"""Chats of raters with systems: begun, spoken in, asked again, ended; an organiser's trial of a
+system; and the systems themselves, registered and changed.
 
 What the system says is a worker's job (``workers/answering.py``): here its message is only written
 down as waiting, and workers are told of it on commit. Every step locks the conversation, so two
@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotations.campaigns.models import Assignment, ChatSystem, Conversation, Message
 from annotations.campaigns.models.conversation import LONGEST_MESSAGE
-from annotations.campaigns.queries.chat import least_utterances
+from annotations.campaigns.queries.chat import campaigns_with, least_utterances
 from common.text import text_fault
 
 TRIAL_RETENTION = timedelta(hours=1)
@@ -185,3 +185,32 @@ def _check_assigned(chat: Conversation) -> None:
         raise NotAssigned(
             _("You were away for long, and this chat was given back. Take up your work to go on.")
         )
+
+
+WHAT_IT_IS = ("model", "instructions", "temperature", "max_tokens")
+"""What raters judge. The address and the key's variable are only where it is reached: they may
+move."""
+
+
+class SystemInUse(Exception):
+    """People have been asked to rate it as it is. ``fields`` would make it another system;
+    ``campaigns`` rate it."""
+
+    def __init__(self, fields: list[str], campaigns: list[str]) -> None:
+        super().__init__(", ".join(fields))
+        self.fields = fields
+        self.campaigns = campaigns
+
+
+def save_chat_system(chat_system: ChatSystem) -> ChatSystem:
+    """Store a new or changed system. Raises ``SystemInUse`` where the change would make what was
+    rated another one."""
+    if chat_system.pk is not None:
+        before = ChatSystem.objects.get(pk=chat_system.pk)
+        changed = [
+            name for name in WHAT_IT_IS if getattr(before, name) != getattr(chat_system, name)
+        ]
+        if changed and (campaigns := campaigns_with(chat_system)):
+            raise SystemInUse(changed, campaigns)
+    chat_system.save()
+    return chat_system

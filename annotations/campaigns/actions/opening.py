@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from annotations import audit
 from annotations.campaigns.models import Campaign, Item, Slot
-from annotations.campaigns.plan.layout import interleave
+from annotations.campaigns.plan.draw import interleave
 from annotations.campaigns.queries.planning import (
     Question,
     items_to_make,

@@ -17,12 +17,18 @@ from annotations.campaigns.models import (
     RatingRevision,
 )
 from annotations.campaigns.queries.ratings import campaign_matrix
-from annotations.campaigns.rater_statistics.checks import ChecksPassed, checks_passed
 from annotations.campaigns.rater_statistics.others import NOBODY_ELSE, BesideOthers, beside_others
-from annotations.campaigns.rater_statistics.response_time import Pace, pace
-from annotations.campaigns.rater_statistics.scale_use import ScaleUse, scale_use
-from annotations.campaigns.rater_statistics.second_thoughts import SecondThoughts, second_thoughts
-from annotations.campaigns.rater_statistics.straight_lining import longest_run
+from annotations.campaigns.rater_statistics.own_ratings import (
+    ChecksPassed,
+    Pace,
+    ScaleUse,
+    SecondThoughts,
+    checks_passed,
+    longest_run,
+    pace,
+    scale_use,
+    second_thoughts,
+)
 from annotations.campaigns.scale import SCORES
 from annotations.models import System
 from common.estimates import Estimate

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotations.campaigns.access import campaign_or_404, may_join, raters_page, wants_json
 from annotations.campaigns.actions import work_queue as desk_actions
-from annotations.campaigns.actions.reading import accept_guidelines
+from annotations.campaigns.actions.membership import accept_guidelines
 from annotations.campaigns.markdown import to_html
 from annotations.campaigns.models import Campaign, Guidelines, Participation
 from annotations.campaigns.outbox import outbox_name

@@ -4,7 +4,9 @@ it was the last."""
 from __future__ import annotations
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 
+from common.jobs.notifications import NOTIFICATIONS_PER_SWEEP
 from leaderboard.challenges.actions.ending import end
 from leaderboard.challenges.models import LogLine, Round, Submission
 from leaderboard.challenges.queries.downloads import hides_references
@@ -121,3 +123,17 @@ def _because(run: MetricRun, hidden: bool) -> str:
             " for now: the judge is not at hand, the organisers see why and can have it tried again"
         )
     return "" if hidden else f" ({run.error[:LONGEST_ERROR_OF_A_METRIC]})"
+
+
+def settle_all() -> int:
+    """Settle submissions whose runs have ended. Returns how many."""
+    return sum(settle(pk) for pk in list(_scoring()[:NOTIFICATIONS_PER_SWEEP]))
+
+
+def _scoring() -> QuerySet[Submission, int]:
+    """First those without a run under way: hundreds that wait for one judge must not hide one that
+    has ended."""
+    at_work = [MetricRun.State.PENDING, MetricRun.State.RUNNING]
+    under_way = Exists(MetricRun.objects.filter(system=OuterRef("system"), state__in=at_work))
+    scoring = Submission.objects.filter(state=Submission.State.SCORING)
+    return scoring.order_by(under_way.asc(), "scoring_at").values_list("pk", flat=True)

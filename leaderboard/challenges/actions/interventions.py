@@ -23,8 +23,12 @@ from common.roles import is_organiser
 from leaderboard.analyses import drop
 from leaderboard.challenges.actions.ending import board_changed, end
 from leaderboard.challenges.actions.finalising import UnknownMetric, configurations_of, settle
-from leaderboard.challenges.actions.score_slots import lock_submitter, retake_score_slot
-from leaderboard.challenges.actions.slots import lock_team, retake_slots
+from leaderboard.challenges.actions.slots import (
+    lock_submitter,
+    lock_team,
+    retake_score_slot,
+    retake_slots,
+)
 from leaderboard.challenges.models import (
     AT_WORK,
     COUNTED,

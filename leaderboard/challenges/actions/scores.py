@@ -20,8 +20,7 @@ from common.roles import is_organiser
 from leaderboard import actions as meta_evaluation
 from leaderboard.challenges import uploads
 from leaderboard.challenges.actions.receiving import NotTaken, Received, refuse_unreadable, store
-from leaderboard.challenges.actions.score_slots import free_score_slot, lock_submitter
-from leaderboard.challenges.actions.slots import QuotaExceeded
+from leaderboard.challenges.actions.slots import QuotaExceeded, free_score_slot, lock_submitter
 from leaderboard.challenges.models import COUNTED, Submission
 from leaderboard.challenges.models.submission import AT_WORK
 from leaderboard.challenges.queries.attempts import day_of

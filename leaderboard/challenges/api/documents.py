@@ -19,8 +19,12 @@ from leaderboard.challenges.phase import is_unveiled, phase_of
 from leaderboard.challenges.queries import submissions as submission_queries
 from leaderboard.challenges.queries.attempts import attempts_left
 from leaderboard.challenges.queries.board import sees_private_board
-from leaderboard.challenges.queries.challenges import leader_of, members_of, why_no_invitation
-from leaderboard.challenges.queries.listing import size_of
+from leaderboard.challenges.queries.challenges import (
+    leader_of,
+    members_of,
+    size_of,
+    why_no_invitation,
+)
 from workers.metrics.configuration import ConfigurationError, parse
 
 

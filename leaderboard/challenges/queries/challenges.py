@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotations.accounts import accounts_that_may_act
 from annotations.campaigns.models import Participation
+from annotations.models import Turn
 from common.roles import is_organiser
 from leaderboard.challenges.models import Ban, Challenge, Member, Round, Submission, Team
 from leaderboard.challenges.phase import Phase, is_unveiled, phase_of
@@ -206,3 +207,16 @@ def next_round(rounds: Sequence[RoundAt]) -> RoundAt | None:
         return min(opened, key=lambda one: one.round.closes_at or FAR)
     coming = [one for one in rounds if one.phase == "upcoming"]
     return min(coming, key=lambda one: one.round.opens_at or FAR) if coming else None
+
+
+def challenges_seen_by(user: Any) -> QuerySet[Challenge]:
+    """Each with ``team_count``. Drafts are organisers'."""
+    found = Challenge.objects.annotate(team_count=Count("teams", distinct=True))
+    return found if is_organiser(user) else found.exclude(state=Challenge.State.DRAFT)
+
+
+def size_of(round: Round) -> tuple[int, int]:
+    """(dialogues, turns) that are to be answered."""
+    return round.version.dialogues.count(), Turn.objects.filter(
+        dialogue__version=round.version_id
+    ).count()

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -19,7 +19,6 @@ from leaderboard.challenges.models import AT_WORK, LogLine, Round, Submission, T
 from leaderboard.challenges.models.challenge import BOARD
 from leaderboard.challenges.queries.board import has_private_board, round_board, sees_private_board
 from leaderboard.challenges.queries.board_entries import scores_of_system
-from leaderboard.challenges.queries.listing import is_own
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
 from workers.models import MetricRun
 from workers.queries import runs_for
@@ -353,3 +352,20 @@ def _board_etag(submission: Submission) -> str:
     if submission.state != State.SCORED or submission.round is None:
         return ""
     return look(submission.round.version, BOARD, round=submission.round.pk, part="public").mark
+
+
+def submissions_seen_by(user: Any) -> QuerySet[Submission]:
+    """All for organisers; else one's own."""
+    found = Submission.objects.select_related(
+        "round__challenge", "team", "version__corpus", "user", "system"
+    )
+    if is_organiser(user):
+        return found
+    if not user.is_authenticated:
+        return found.none()
+    return found.filter(is_own(user))
+
+
+def is_own(user: Any) -> Q:
+    """Of submissions: what one's teams handed in, and what one sent oneself that is no team's."""
+    return Q(team__members__user=user) | Q(team__isnull=True, user=user)
