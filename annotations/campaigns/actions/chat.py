@@ -79,23 +79,20 @@ def say(conversation: Conversation, text: str, key: str) -> SentMessage:
         last = chat.messages.order_by("-number").first()
         if last is not None and (last.speaker == "A" or last.state != State.DONE):
             raise NotYourTurn(_("Your partner has not answered yet. What you wrote is kept."))
-        return _exchange(chat, 0 if last is None else last.number + 1, text, key)
-
-
-def _exchange(chat: Conversation, number: int, text: str, key: str) -> SentMessage:
-    most = chat.assignment.item.campaign.utterances
-    if number >= most:
-        raise ChatOver(_("This chat has its full length. Please rate it now."))
-    message = Message.objects.create(
-        conversation=chat, number=number, speaker="A", text=text, key=key
-    )
-    answer = None
-    if number + 1 < most:
-        answer = Message.objects.create(
-            conversation=chat, number=number + 1, speaker="B", state=State.PENDING
+        number = 0 if last is None else last.number + 1
+        most = chat.assignment.item.campaign.utterances
+        if number >= most:
+            raise ChatOver(_("This chat has its full length. Please rate it now."))
+        message = Message.objects.create(
+            conversation=chat, number=number, speaker="A", text=text, key=key
         )
-        Message.objects.notify_on_commit(answer.pk)
-    return SentMessage(message, answer, is_new=True)
+        answer = None
+        if number + 1 < most:
+            answer = Message.objects.create(
+                conversation=chat, number=number + 1, speaker="B", state=State.PENDING
+            )
+            Message.objects.notify_on_commit(answer.pk)
+        return SentMessage(message, answer, is_new=True)
 
 
 def spoken_text(text: str) -> str:

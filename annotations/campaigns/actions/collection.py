@@ -67,7 +67,8 @@ def meet(participation: Participation) -> Room:
     with transaction.atomic():
         campaign = Campaign.objects.select_for_update(no_key=True).get(pk=participation.campaign_id)
         now = timezone.now()
-        if chat := _open_chat_of(participation):
+        own = Q(rater_a=participation) | Q(rater_b=participation)
+        if chat := Room.objects.filter(own, state__in=OPEN_STATES, campaign=campaign).first():
             note_presence(chat, participation, now)
             return chat
         if why := why_no_chat(campaign, participation, now):
@@ -85,14 +86,6 @@ def why_no_chat(campaign: Campaign, participation: Participation, now: datetime)
     if campaign.state == Campaign.State.PAUSED:
         return "paused"
     return "not_open" if campaign.opens_at and now < campaign.opens_at else "closed"
-
-
-def _open_chat_of(participation: Participation) -> Room | None:
-    return Room.objects.filter(
-        Q(rater_a=participation) | Q(rater_b=participation),
-        state__in=OPEN_STATES,
-        campaign=participation.campaign_id,
-    ).first()
 
 
 def _close_forsaken(campaign: Campaign, now: datetime) -> None:

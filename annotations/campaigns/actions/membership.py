@@ -49,10 +49,13 @@ def join(campaign: Campaign, user: Any, invitation: Invitation | None = None) ->
             _use(invitation, campaign)
         seed = random_seed()
         start = _start(campaign, seed)
+        last = Participation.objects.filter(campaign=campaign).aggregate(last=Max("position"))[
+            "last"
+        ]
         participation = Participation.objects.create(
             campaign=campaign,
             user=user,
-            position=_next_position(campaign),
+            position=0 if last is None else last + 1,
             seed=seed,
             start=start,
             cursor=start,
@@ -108,11 +111,6 @@ def _why_refused(invitation: Invitation, now: Any) -> str:
     if present is not None and present.most_uses is not None and present.uses >= present.most_uses:
         return _("This invitation has been used as often as it may.")
     return _("This invitation is not valid.")
-
-
-def _next_position(campaign: Campaign) -> int:
-    last = Participation.objects.filter(campaign=campaign).aggregate(last=Max("position"))["last"]
-    return 0 if last is None else last + 1
 
 
 def _start(campaign: Campaign, seed: int) -> int:

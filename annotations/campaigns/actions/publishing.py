@@ -201,16 +201,6 @@ def _main_of_the_file(version: CorpusVersion) -> str:
     return version.main_aspect if published is None else published.publication["main_aspect"]
 
 
-def _free_prefix(campaign: Campaign, version: CorpusVersion) -> str:
-    """The campaign's slug, which a file with a former publication of another campaign of that name
-    may have taken."""
-    prefix, number = campaign.slug, 1
-    while version.raters.filter(name__startswith=f"{prefix}/rater ").exists():
-        number += 1
-        prefix = f"{campaign.slug}-{number}"
-    return prefix
-
-
 def _state_of(campaign: Campaign) -> tuple[int, int]:
     """Where it is the same, the same ratings count."""
     return campaign.changes, ratings_data_version(campaign)
@@ -258,7 +248,11 @@ def _copy(campaign: Campaign, copies: CorpusVersion, aspect: str) -> int:
 def _give_raters(campaign: Campaign, copies: CorpusVersion, version: CorpusVersion) -> str:
     """The staged raters, with all that they rated, become the version's. Returns what their names
     begin with."""
-    prefix = _free_prefix(campaign, version)
+    # A file with a former publication of another campaign of that name may have taken the slug
+    prefix, number = campaign.slug, 1
+    while version.raters.filter(name__startswith=f"{prefix}/rater ").exists():
+        number += 1
+        prefix = f"{campaign.slug}-{number}"
     last = version.raters.aggregate(last=Max("position"))["last"]
     raters = list(copies.raters.order_by("position"))
     for number, rater in enumerate(raters, 0 if last is None else last + 1):

@@ -123,18 +123,14 @@ def _refilled(
         rater.offered = max(rater.offered, latest[-1].position + 1)
     held = [assignment for assignment in latest if assignment.state == State.LEASED]
     if why := leases.why_nothing_is_handed_out(rater.campaign, now):
-        held = _without_expired(held, now)
+        expired = [assignment.pk for assignment in held if assignment.lease_expires_at <= now]
+        if expired:
+            leases.put_back(expired)
+        held = [assignment for assignment in held if assignment.pk not in expired]
     else:
         _keep(held, now)
         why = _claim_up_to(want, rater, held, latest, now)
     return WorkQueue(tuple(held), "" if held else why)
-
-
-def _without_expired(held: list[Assignment], now: datetime) -> list[Assignment]:
-    expired = [assignment.pk for assignment in held if assignment.lease_expires_at <= now]
-    if expired:
-        leases.put_back(expired)
-    return [assignment for assignment in held if assignment.pk not in expired]
 
 
 def _keep(held: list[Assignment], now: datetime) -> None:

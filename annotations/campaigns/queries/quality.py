@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -86,13 +86,16 @@ def raters_of(
         campaign.participations.select_related("user", "guidelines_read").order_by("position")
     )
     judged = _judged(campaign)
-    skipped = _skipped(campaign)
+    skips = Assignment.objects.filter(
+        participation__campaign=campaign, state=Assignment.State.SKIPPED
+    )
+    skipped = Counter(skips.values_list("participation_id", flat=True))
     beside = _beside(campaign, people, judged, resamples, seed)
     return [
         _quality(
             person,
             judged[person.pk],
-            skipped.get(person.pk, 0),
+            skipped[person.pk],
             beside.get(person.pk, NOTHING_RATED),
         )
         for person in people
@@ -160,16 +163,6 @@ def _judged(campaign: Campaign) -> dict[int, list[_Judged]]:
         if active_ms is not None:
             one.active_ms = (one.active_ms or 0) + active_ms
     return by_rater
-
-
-def _skipped(campaign: Campaign) -> dict[int, int]:
-    rows = Assignment.objects.filter(
-        participation__campaign=campaign, state=Assignment.State.SKIPPED
-    )
-    found: dict[int, int] = defaultdict(int)
-    for rater in rows.values_list("participation_id", flat=True):
-        found[rater] += 1
-    return found
 
 
 def _beside(

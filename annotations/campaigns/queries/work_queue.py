@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache, reduce
 from operator import or_
@@ -180,15 +180,7 @@ def _chat_view(view: ItemView, assignment: Assignment) -> ItemView:
     for message in messages:
         judged += message.speaker == "B"
         lines.append(Line(message.speaker, message.text, message.speaker == "B", place=judged))
-    return ItemView(
-        public_id=view.public_id,
-        shape="chat",
-        persona=view.persona,
-        partner_persona=view.partner_persona,
-        parts=(Part(1, tuple(lines)),),
-        judged=judged,
-        practice=view.practice,
-    )
+    return replace(view, shape="chat", parts=(Part(1, tuple(lines)),), judged=judged)
 
 
 def chat_is_to_come(assignment: Assignment) -> bool:
@@ -247,14 +239,10 @@ class Progress:
 
 def progress_of(participation: Participation, in_hand: int = 0) -> Progress:
     done, campaign = participation.rated, participation.campaign
-    share = _share(
-        campaign.pk, campaign.opened_at, campaign.raters_per_item, _current_checklist_item()
-    )
+    # Changes when the cached total is to be counted again
+    period = int(time.monotonic() / TOTAL_IS_TRUE_FOR_SECONDS)
+    share = _share(campaign.pk, campaign.opened_at, campaign.raters_per_item, period)
     return Progress(done, max(share, done + in_hand))
-
-
-def _current_checklist_item() -> int:
-    return int(time.monotonic() / TOTAL_IS_TRUE_FOR_SECONDS)
 
 
 @lru_cache(maxsize=256)

@@ -118,28 +118,18 @@ def room_lines(request: HttpRequest, participation: Participation, public_id: st
     found = _chat_or_404(participation, public_id)
     rooms.note_presence(found, participation, timezone.now())
     view = queries.chat_view(found, participation)
-    why = _why_nobody_comes(found, participation)
-    if request.htmx and not _shows(request, view, why):  # type: ignore[attr-defined]
+    # Two who have met finish their dialogue, whatever becomes of the campaign
+    why = ""
+    if found.state == Room.State.WAITING:
+        why = rooms.why_no_chat(participation.campaign, participation, timezone.now())
+    state = request.GET.get("state")  # a page that does not say is taken to show the room as it is
+    is_old = state is not None and (state, request.GET.get("why", "")) != (view.state, why)
+    if request.htmx and is_old:  # type: ignore[attr-defined]
         return HttpResponseClientRefresh()
     if request.GET.get("seen") == view.signature:
         return HttpResponse(status=204)
     context = {"room": view, "campaign": participation.campaign, "why": why}
     return render(request, "campaigns/collecting/_lines.html", context)
-
-
-def _why_nobody_comes(found: Room, participation: Participation) -> str:
-    """Why one waits in vain. "" once two have met: they finish their dialogue whatever becomes of
-    the campaign."""
-    if found.state != Room.State.WAITING:
-        return ""
-    return rooms.why_no_chat(participation.campaign, participation, timezone.now())
-
-
-def _shows(request: HttpRequest, view: queries.ChatView, why: str) -> bool:
-    """Whether the page that asks was made for the room as it is now; one that does not say is taken
-    to be."""
-    state = request.GET.get("state")
-    return state is None or (state, request.GET.get("why", "")) == (view.state, why)
 
 
 @require_POST
