@@ -210,7 +210,12 @@ def letter_of(notice: Notice) -> tuple[str, str]:
     where = (
         f"{submission.round.challenge.name}, {submission.round.name}" if submission.round else ""
     )
-    lines = [_subject_line(notice, name), where, ""]
+    outcome = {
+        "scored": _("%(name)s was scored."),
+        "failed": _("%(name)s failed. It is not counted as an attempt."),
+        "invalid": _("%(name)s is invalid. It is not counted as an attempt."),
+    }[notice.event]
+    lines = [outcome % {"name": name}, where, ""]
     if notice.event == Submission.State.SCORED:
         lines += [
             f"{score['metric']} ({score['part']}): "
@@ -230,12 +235,3 @@ def letter_of(notice: Notice) -> tuple[str, str]:
     lines += [settings.SITE_URL + reverse("webhooks")]
     subject = f"[dialeval] {name}: {notice.event}"
     return subject, "\n".join(line for line in lines if line is not None) + "\n"
-
-
-def _subject_line(notice: Notice, name: str) -> str:
-    words = {
-        "scored": _("%(name)s was scored."),
-        "failed": _("%(name)s failed. It is not counted as an attempt."),
-        "invalid": _("%(name)s is invalid. It is not counted as an attempt."),
-    }
-    return words[notice.event] % {"name": name}

@@ -222,7 +222,12 @@ def _write_metric_scores(scores: Iterable[MetricScoresRecord], layout: _Layout) 
             )
             if row := submitted_row(next(iter(by_system.values()))):
                 submitted[row] = name
-    _write_submitted(submitted, layout)
+    if submitted:
+        lines = ["\t".join((*SubmittedRow._fields, "name in the files"))]
+        for row, name in submitted.items():
+            lines.append("\t".join(guarded(one_line(str(cell))) for cell in (*row.cells, name)))
+        file = layout.folder / "submitted_metrics.tsv"
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _write_metric(name: str, by_system: Mapping[str, MetricScoresRecord], layout: _Layout) -> str:
@@ -234,15 +239,6 @@ def _write_metric(name: str, by_system: Mapping[str, MetricScoresRecord], layout
     for level, values in _levels(by_system, layout):
         layout.write_scores(f"metric-scores/{PAIR}/{whole_name}.{level}.score", values)
     return whole_name
-
-
-def _write_submitted(submitted: Mapping[SubmittedRow, str], layout: _Layout) -> None:
-    if not submitted:
-        return
-    lines = ["\t".join((*SubmittedRow._fields, "name in the files"))]
-    for row, name in submitted.items():
-        lines.append("\t".join(guarded(one_line(str(cell))) for cell in (*row.cells, name)))
-    (layout.folder / "submitted_metrics.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _levels(

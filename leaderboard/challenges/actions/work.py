@@ -103,7 +103,10 @@ def accept(claim: Claim, responses: Iterable[tuple[int, str]]) -> bool:
         configurations = configurations_of(submission)
         system = _system_of(submission)
         folded: Counter[str] = Counter()
-        count = _store_responses(system, _counting_foldings(responses, folded))
+        count, waiting = 0, _counting_foldings(responses, folded)
+        while batch := list(_responses(system, islice(waiting, RESPONSES_A_BATCH))):
+            Response.objects.bulk_create(batch)
+            count += len(batch)
         Submission.objects.owned(claim).update(
             state=State.SCORING, scoring_at=timezone.now(), system=system, error="", **NO_LEASE
         )
@@ -152,14 +155,6 @@ def _free_name(version: CorpusVersion, wanted: str) -> str:
         ending = f" ({number})"
         name = wanted[: LONGEST_SYSTEM_NAME - len(ending)].rstrip() + ending
     return name
-
-
-def _store_responses(system: System, responses: Iterable[tuple[int, str]]) -> int:
-    count, waiting = 0, iter(responses)
-    while batch := list(_responses(system, islice(waiting, RESPONSES_A_BATCH))):
-        Response.objects.bulk_create(batch)
-        count += len(batch)
-    return count
 
 
 def _responses(system: System, pairs: Iterable[tuple[int, str]]) -> Iterator[Response]:

@@ -74,6 +74,7 @@ def _disqualification(at: datetime | None, reason: str) -> dict[str, Any] | None
     return {"at": at, "reason": reason} if at is not None else None
 
 
+PROMPT_LIMITS = ("calls_per_utterance", "input_tokens_per_dialogue", "output_tokens_per_dialogue")
 SAME = (
     "slug",
     "name",
@@ -105,14 +106,11 @@ def round_document(round: Round, user: Any, team: Team | None) -> dict[str, Any]
         "turns": turns,
         "private_metrics": round.private_metrics if sees_private_board(round, user, now) else None,
         "is_unveiled": is_unveiled(round.unveil_at, now),
-        "prompt": _prompt_limits(round) if Track.PROMPT in round.tracks else None,
+        "prompt": {name: getattr(round, name) for name in PROMPT_LIMITS}
+        if Track.PROMPT in round.tracks
+        else None,
         "attempts": attempts_document(round, team),
     }
-
-
-def _prompt_limits(round: Round) -> dict[str, int]:
-    names = ("calls_per_utterance", "input_tokens_per_dialogue", "output_tokens_per_dialogue")
-    return {name: getattr(round, name) for name in names}
 
 
 def attempts_document(round: Round | None, team: Team | None) -> dict[str, Any] | None:

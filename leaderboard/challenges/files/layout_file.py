@@ -62,10 +62,9 @@ def _pairs_of_dialogue(dialogue: JsonObject, index: int) -> Iterator[tuple[str, 
     """Without an id the dialogue's place in the file is its id, as in the challenge's own files."""
     name = dialogue.name("dialog_id") if dialogue.has("dialog_id") else str(index)
     if name is not None:
-        yield from (
-            (name, number)
-            for number in sorted(map(_turn_of, filter(_TURN_KEY.fullmatch, dialogue.value)))
-        )
+        keys = filter(_TURN_KEY.fullmatch, dialogue.value)
+        for number in sorted(int(key.removeprefix("turn_")) for key in keys):
+            yield name, number
 
 
 def _pair_from_row(line: JsonObject | None) -> Iterator[tuple[str, int]]:
@@ -75,7 +74,3 @@ def _pair_from_row(line: JsonObject | None) -> Iterator[tuple[str, int]]:
     turn = line.parse_integer("turn")
     if name is not None and turn is not None:
         yield name, turn
-
-
-def _turn_of(key: str) -> int:
-    return int(key.removeprefix("turn_"))

@@ -56,7 +56,8 @@ def visible_challenges(user: Any) -> list[Challenge]:
     )
     if not is_organiser(user):
         found = found.exclude(state=Challenge.State.DRAFT)
-    teams = {team.challenge_id: team for team in _teams_of(user)}
+    own = Team.objects.filter(members__user=user) if user.is_authenticated else ()
+    teams = {team.challenge_id: team for team in own}
     challenges = list(found)
     for challenge in challenges:
         challenge.at_now = _rounds_at_now(challenge, list(challenge.rounds.all()), {})
@@ -85,12 +86,6 @@ def _counts_of(team: Team | None) -> dict[int, int]:
         Submission.objects.filter(team=team).order_by().values_list("round").annotate(Count("pk"))
     )
     return dict(rows)
-
-
-def _teams_of(user: Any) -> QuerySet[Team]:
-    if not user.is_authenticated:
-        return Team.objects.none()
-    return Team.objects.filter(members__user=user)
 
 
 def memberships_of(user: Any) -> list[Member]:

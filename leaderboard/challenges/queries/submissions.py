@@ -341,17 +341,11 @@ def data_version_of(submission: Submission) -> str:
     done = f"{progress.done}-{progress.total}" if progress else ""
     if submission.state == State.SCORING:
         done += "-" + "".join(state[0] for _, state in metric_states(submission))
-    return (
-        f"{submission.state}.{submission.attempts}.{last_line}.{done}.{submission.calls}."
-        f"{_board_etag(submission)}"
-    )
-
-
-def _board_etag(submission: Submission) -> str:
-    """Another one when the board, and with it the place of what is scored, has changed."""
-    if submission.state != State.SCORED or submission.round is None:
-        return ""
-    return look(submission.round.version, BOARD, round=submission.round.pk, part="public").mark
+    board = ""
+    if submission.state == State.SCORED and submission.round is not None:
+        # The board tells the place of what is scored
+        board = look(submission.round.version, BOARD, round=submission.round.pk, part="public").mark
+    return f"{submission.state}.{submission.attempts}.{last_line}.{done}.{submission.calls}.{board}"
 
 
 def submissions_seen_by(user: Any) -> QuerySet[Submission]:

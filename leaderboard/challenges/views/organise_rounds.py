@@ -56,21 +56,17 @@ def round_settings(request: HttpRequest, slug: str, round_slug: str) -> HttpResp
             show_refusal(form, refusal)
         else:
             messages.success(request, _("The settings are stored."))
-            if _asks_for_more(stored, round):
+            before = {*round.metrics, *round.private_metrics}
+            if (
+                not before.issuperset([*stored.metrics, *stored.private_metrics])
+                and stored.submissions.filter(system__isnull=False).exists()
+            ):
                 messages.info(
                     request,
                     _("Submissions have no score on the new metric yet. Score them again below."),
                 )
             return redirect("round-settings", slug, stored.slug)
     return _form_page(request, round.challenge, form, round)
-
-
-def _asks_for_more(stored: Round, before: Round) -> bool:
-    requested = {*stored.metrics, *stored.private_metrics} - {
-        *before.metrics,
-        *before.private_metrics,
-    }
-    return bool(requested) and stored.submissions.filter(system__isnull=False).exists()
 
 
 def _form_page(
@@ -88,7 +84,22 @@ def _form_page(
         "changed": changed,
     }
     if round is not None:
-        context |= {"round": round, "round_tab": "settings", **_doings(round)}
+        published, publishable = organising.published_counts(round)
+        now = timezone.now()
+        phase = phase_of(round.opens_at, round.closes_at, round.challenge.state, now)
+        context |= {
+            "round": round,
+            "round_tab": "settings",
+            "is_unveiled": is_unveiled(round.unveil_at, now),
+            "everybody_sees_corpus": organising.everybody_sees_corpus_of(round),
+            "is_open": phase == "open",
+            "holds_back": has_private_board(round),
+            "why_not_publish": judging.why_not_publish(round),
+            "published": published,
+            "publishable": publishable,
+            "submission_count": round.submissions.count(),
+            "scored_count": round.submissions.filter(state="scored").count(),
+        }
     if changed:
         form.errors.clear()  # complaints come with the attempt to store
         template = "challenges/_round_form.html" if request.htmx else "challenges/round_form.html"
@@ -96,22 +107,6 @@ def _form_page(
     return render(
         request, "challenges/round_form.html", context, status=422 if form.is_bound else 200
     )
-
-
-def _doings(round: Round) -> dict[str, Any]:
-    published, publishable = organising.published_counts(round)
-    now = timezone.now()
-    return {
-        "is_unveiled": is_unveiled(round.unveil_at, now),
-        "everybody_sees_corpus": organising.everybody_sees_corpus_of(round),
-        "is_open": phase_of(round.opens_at, round.closes_at, round.challenge.state, now) == "open",
-        "holds_back": has_private_board(round),
-        "why_not_publish": judging.why_not_publish(round),
-        "published": published,
-        "publishable": publishable,
-        "submission_count": round.submissions.count(),
-        "scored_count": round.submissions.filter(state="scored").count(),
-    }
 
 
 # --- buttons --------------------------------------------------------------------------------------
