@@ -58,16 +58,14 @@ def _deliver(notice: Notice) -> str:
     ``RetryJob``."""
     if not may_act(notice.user):
         raise FailJob("the account is disabled")
-    if not _still_concerns(notice):
+    team_id = notice.submission.team_id if notice.submission is not None else None
+    # Members may have been removed since the submission ended
+    if (
+        team_id is not None
+        and not Member.objects.filter(team=team_id, user=notice.user_id).exists()
+    ):
         raise FailJob("the account is no longer a member of the team")
     return _mail(notice) if notice.channel == Notice.Channel.EMAIL else _call(notice)
-
-
-def _still_concerns(notice: Notice) -> bool:
-    """Members may have been removed since the submission ended."""
-    if notice.submission is None or notice.submission.team_id is None:
-        return True
-    return Member.objects.filter(team=notice.submission.team_id, user=notice.user_id).exists()
 
 
 # --- webhooks -------------------------------------------------------------------------------------

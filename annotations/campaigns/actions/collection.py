@@ -74,7 +74,21 @@ def meet(participation: Participation) -> Room:
         if why := why_no_chat(campaign, participation, now):
             raise NoFreeChat(why)
         _close_forsaken(campaign, now)
-        return _taken(campaign, participation, now) or _new_chat(campaign, participation, now)
+        if chat := _taken(campaign, participation, now):
+            return chat
+        wanted = campaign.dialogues_per_system
+        if wanted is not None and dialogues_under_way(campaign) >= wanted:
+            raise NoFreeChat("enough")
+        number = (campaign.rooms.aggregate(last=Max("number"))["last"] or 0) + 1
+        persona_a, persona_b = make_pair(_knowledge(), f"{campaign.seed}/{number}")
+        return Room.objects.create(
+            campaign=campaign,
+            number=number,
+            persona_a=list(persona_a.sentences),
+            persona_b=list(persona_b.sentences),
+            rater_a=participation,
+            seen_a_at=now,
+        )
 
 
 def why_no_chat(campaign: Campaign, participation: Participation, now: datetime) -> str:
@@ -116,22 +130,6 @@ def _taken(campaign: Campaign, participation: Participation, now: datetime) -> R
             chat.refresh_from_db()
             return chat
     return None
-
-
-def _new_chat(campaign: Campaign, participation: Participation, now: datetime) -> Room:
-    wanted = campaign.dialogues_per_system
-    if wanted is not None and dialogues_under_way(campaign) >= wanted:
-        raise NoFreeChat("enough")
-    number = (campaign.rooms.aggregate(last=Max("number"))["last"] or 0) + 1
-    persona_a, persona_b = make_pair(_knowledge(), f"{campaign.seed}/{number}")
-    return Room.objects.create(
-        campaign=campaign,
-        number=number,
-        persona_a=list(persona_a.sentences),
-        persona_b=list(persona_b.sentences),
-        rater_a=participation,
-        seen_a_at=now,
-    )
 
 
 def dialogues_under_way(campaign: Campaign) -> int:

@@ -176,10 +176,13 @@ def _is_taken(version: CorpusVersion, aspect: str) -> bool:
 def _announce(version: CorpusVersion, aspect: str, was_main: bool) -> dict[str, Any]:
     """Add the aspect to the version; the main one where nobody had rated it, or where it replaces
     the main one. Returns what undoes it."""
+    campaigns = version.campaigns.exclude(published_aspect="")
+    main = campaigns.filter(published_aspect=version.main_aspect).first()
     undo: dict[str, Any] = {
         "announced": aspect in version.aspects,
         "scale": version.scales.get(aspect),
-        "main_aspect": _main_of_the_file(version),
+        # As it was before any campaign was published: that one may be taken out before this one
+        "main_aspect": version.main_aspect if main is None else main.publication["main_aspect"],
     }
     if not undo["announced"]:
         version.aspects = [*version.aspects, aspect]
@@ -188,17 +191,6 @@ def _announce(version: CorpusVersion, aspect: str, was_main: bool) -> dict[str, 
         version.main_aspect = aspect
     version.save(update_fields=["aspects", "scales", "main_aspect"])
     return undo
-
-
-def _main_of_the_file(version: CorpusVersion) -> str:
-    """The main aspect as it was before any campaign was published: that campaign may be taken out
-    before this one."""
-    published = (
-        version.campaigns.filter(published_aspect=version.main_aspect)
-        .exclude(published_aspect="")
-        .first()
-    )
-    return version.main_aspect if published is None else published.publication["main_aspect"]
 
 
 def _state_of(campaign: Campaign) -> tuple[int, int]:

@@ -199,14 +199,29 @@ def campaign_dialogues(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = _collection(campaign_or_404(slug))
     if request.method != "POST":
         requested = request.GET.get("room")
-        return (
-            _dialogue_page(request, campaign, requested)
-            if requested
-            else _dialogues_page(request, campaign)
-        )
+        if not requested:
+            return _dialogues_page(request, campaign)
+        try:
+            found = queries.finished_chat(campaign, requested)
+        except NotFound as missing:
+            raise Http404(str(missing)) from None
+        context = {"section": "campaigns", "tab": "dialogues", "campaign": campaign, "room": found}
+        return render(request, "campaigns/collecting/dialogue.html", context)
     action = request.POST.get("action", "")
     if action in ("leave-out", "take-back"):
-        return _leave_out(request, campaign, action == "leave-out")
+        left_out = action == "leave-out"
+        public_id = request.POST.get("room", "")
+        if "\0" in public_id or not harvest.leave_out(
+            campaign, public_id, left_out, by=request.user
+        ):
+            raise Http404("there is no such finished dialogue")
+        messages.success(
+            request,
+            _("The dialogue is left out of the next version of the corpus.")
+            if left_out
+            else _("The dialogue is taken into the next version of the corpus."),
+        )
+        return redirect(f"{reverse('campaign-dialogues', args=[slug])}?room={public_id}")
     if action == "make":
         return _make_corpus(request, campaign)
     messages.error(
@@ -246,26 +261,6 @@ def _figures(state: queries.Collected) -> list[tuple[str, Any, str]]:
         (_("Waiting for a partner"), state.waiting, ""),
         (_("Abandoned"), state.abandoned, _("they stay here and do not count")),
     ]
-
-
-def _dialogue_page(request: HttpRequest, campaign: Campaign, public_id: str) -> HttpResponse:
-    try:
-        found = queries.finished_chat(campaign, public_id)
-    except NotFound as missing:
-        raise Http404(str(missing)) from None
-    context = {"section": "campaigns", "tab": "dialogues", "campaign": campaign, "room": found}
-    return render(request, "campaigns/collecting/dialogue.html", context)
-
-
-def _leave_out(request: HttpRequest, campaign: Campaign, left_out: bool) -> HttpResponse:
-    public_id = request.POST.get("room", "")
-    if "\0" in public_id or not harvest.leave_out(campaign, public_id, left_out, by=request.user):
-        raise Http404("there is no such finished dialogue")
-    if left_out:
-        messages.success(request, _("The dialogue is left out of the next version of the corpus."))
-    else:
-        messages.success(request, _("The dialogue is taken into the next version of the corpus."))
-    return redirect(f"{reverse('campaign-dialogues', args=[campaign.slug])}?room={public_id}")
 
 
 def _make_corpus(request: HttpRequest, campaign: Campaign) -> HttpResponse:

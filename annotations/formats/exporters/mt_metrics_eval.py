@@ -217,9 +217,13 @@ def _write_metric_scores(scores: Iterable[MetricScoresRecord], layout: _Layout) 
         is_only_one = len(by_signature) == 1 and metric not in labels
         labels.add(metric)
         for signature, by_system in by_signature.items():
-            name = _write_metric(
-                names.of(metric if is_only_one else f"{metric}_{signature}"), by_system, layout
+            uses_references = layout.references > 0 and any(
+                record.uses_references for record in by_system.values()
             )
+            name = names.of(metric if is_only_one else f"{metric}_{signature}")
+            name = f"{name}-{'all' if uses_references else 'src'}"
+            for level, values in _levels(by_system, layout):
+                layout.write_scores(f"metric-scores/{PAIR}/{name}.{level}.score", values)
             if row := submitted_row(next(iter(by_system.values()))):
                 submitted[row] = name
     if submitted:
@@ -228,17 +232,6 @@ def _write_metric_scores(scores: Iterable[MetricScoresRecord], layout: _Layout) 
             lines.append("\t".join(guarded(one_line(str(cell))) for cell in (*row.cells, name)))
         file = layout.folder / "submitted_metrics.tsv"
         file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _write_metric(name: str, by_system: Mapping[str, MetricScoresRecord], layout: _Layout) -> str:
-    """Returns the name with what it reads, as it stands in the names of its files."""
-    uses_references = layout.references > 0 and any(
-        record.uses_references for record in by_system.values()
-    )
-    whole_name = f"{name}-{'all' if uses_references else 'src'}"
-    for level, values in _levels(by_system, layout):
-        layout.write_scores(f"metric-scores/{PAIR}/{whole_name}.{level}.score", values)
-    return whole_name
 
 
 def _levels(

@@ -68,18 +68,13 @@ def tell(submission: Submission) -> int:
         notices += [_notice(user_id=user.pk, channel=Channel.EMAIL, **common) for user in readers]
     with transaction.atomic():
         Notice.objects.bulk_create(notices, ignore_conflicts=True)
-        written = [notice.public_id for notice in notices]
-        transaction.on_commit(lambda: _notify_workers_of(written))
+        written = Notice.objects.filter(public_id__in=[notice.public_id for notice in notices])
+        transaction.on_commit(lambda: written.notify(written.values_list("pk", flat=True)))
     return len(notices)
 
 
 def _notice(**fields: Any) -> Notice:
     return Notice(public_id=public_id(), due_at=clock.now(), **fields)
-
-
-def _notify_workers_of(public_ids: list[str]) -> None:
-    notices = Notice.objects.filter(public_id__in=public_ids)
-    notices.notify(notices.values_list("pk", flat=True))
 
 
 def try_webhook(webhook: Webhook) -> Notice:

@@ -159,17 +159,15 @@ def _refuse_unusable(name: str, level: str, link: str) -> None:
     if level not in SubmittedMetric.Level.values:
         raise NotTaken("level", _("Scores are of turns, of dialogues or of systems."))
     if link:
-        _refuse_bad_link(link)
-
-
-def _refuse_bad_link(link: str) -> None:
-    wrong = NotTaken("link", _("The link must be an address that begins with http:// or https://."))
-    if len(link) > LONGEST_LINK:
-        raise wrong
-    try:
-        _is_address(link)
-    except ValidationError:
-        raise wrong from None
+        wrong = NotTaken(
+            "link", _("The link must be an address that begins with http:// or https://.")
+        )
+        if len(link) > LONGEST_LINK:
+            raise wrong
+        try:
+            _is_address(link)
+        except ValidationError:
+            raise wrong from None
 
 
 def _refuse_taken_name(version: CorpusVersion, name: str) -> None:

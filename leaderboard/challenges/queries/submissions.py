@@ -309,24 +309,18 @@ def standing_of(submission: Submission, viewer: Any) -> Standing | None:
             entry["rank"], entry["worst_rank"], entry["reason"], ranked, is_settling=settles
         )
     # An older board may hold the team's other submission where this one is the better.
-    other = "" if settles else _competing_of(submission.team, board)
+    other = ""
+    if not settles:
+        competing = (
+            one["submission"]
+            for one in board["entries"]
+            if one["team_id"] == submission.team.public_id
+            and not (one["is_baseline"] or one["disqualified"])
+        )
+        other = next(competing, "")
     # With a reason it counts nothing
     by_score = submission.round.entry == Round.Entry.BEST and not board["reason"]
     return Standing(None, None, "", ranked, other, settles, other_is_best=by_score)
-
-
-def _competing_of(team: Team, board: dict[str, Any]) -> str:
-    """The submission that stands for the team; what is a baseline or disqualified stands beside
-    it."""
-    of_team = (one for one in board["entries"] if one["team_id"] == team.public_id)
-    return next(
-        (
-            one["submission"]
-            for one in of_team
-            if not one["is_baseline"] and not one["disqualified"]
-        ),
-        "",
-    )
 
 
 def is_at_work(submission: Submission) -> bool:
