@@ -90,7 +90,16 @@ def work(request: HttpRequest, participation: Participation) -> HttpResponse:
                 request, participation, wished, work_queue, text, Typed.of_stored(wished)
             )
     if not work_queue.assignments:
-        return _end_page(request, participation, work_queue)
+        context = {
+            "section": "rate",
+            "campaign": campaign,
+            "participation": participation,
+            "why": work_queue.why_empty or "wait",
+            "progress": queries.progress_of(participation),
+            "previous": queries.rated_before(participation),
+            "outbox": outbox_name(participation),
+        }
+        return render(request, "campaigns/rating/end.html", context)
     current = work_queue.assignments[0]
     if queries.chat_is_to_come(current):
         return redirect("chat", campaign.slug, conversation_of(current).public_id)
@@ -145,21 +154,6 @@ def _work_page(
         "minutes": lease_minutes(),
     }
     return render(request, "campaigns/rating/work.html", context, status=status)
-
-
-def _end_page(
-    request: HttpRequest, participation: Participation, work_queue: WorkQueue
-) -> HttpResponse:
-    context = {
-        "section": "rate",
-        "campaign": participation.campaign,
-        "participation": participation,
-        "why": work_queue.why_empty or "wait",
-        "progress": queries.progress_of(participation),
-        "previous": queries.rated_before(participation),
-        "outbox": outbox_name(participation),
-    }
-    return render(request, "campaigns/rating/end.html", context)
 
 
 # --- what the page sends --------------------------------------------------------------------------

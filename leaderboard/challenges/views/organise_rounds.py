@@ -130,24 +130,6 @@ def _button(
     return pressed
 
 
-def _published_text(count: int) -> str:
-    text = ngettext(
-        "%(count)s system is on the corpus's pages now.",
-        "%(count)s systems are there now.",
-        count,
-    )
-    return text % {"count": count}
-
-
-def _withheld_text(count: int) -> str:
-    text = ngettext(
-        "%(count)s system was taken off the corpus's pages.",
-        "%(count)s systems were taken off.",
-        count,
-    )
-    return text % {"count": count}
-
-
 def _opened_text(round: Round) -> str:
     if organising.everybody_sees_corpus_of(round):
         return _("The references are public from now on.")
@@ -157,20 +139,43 @@ def _opened_text(round: Round) -> str:
     )
 
 
-def _re_evaluated_text(count: int) -> str:
-    text = ngettext(
-        "%(count)s submission is scored again.", "%(count)s submissions are scored again.", count
-    )
-    return text % {"count": count}
-
-
 round_unveil = _button(
     judging.unveil, lambda _round: _("Unveiled: everybody sees the private board.")
 )
-round_publish = _button(judging.publish_systems, _published_text)
-round_withhold = _button(judging.withhold_systems, _withheld_text)
+round_publish = _button(
+    judging.publish_systems,
+    lambda count: (
+        ngettext(
+            "%(count)s system is on the corpus's pages now.",
+            "%(count)s systems are there now.",
+            count,
+        )
+        % {"count": count}
+    ),
+)
+round_withhold = _button(
+    judging.withhold_systems,
+    lambda count: (
+        ngettext(
+            "%(count)s system was taken off the corpus's pages.",
+            "%(count)s systems were taken off.",
+            count,
+        )
+        % {"count": count}
+    ),
+)
 round_open_references = _button(judging.open_references, _opened_text)
-round_re_evaluate = _button(judging.re_evaluate_all, _re_evaluated_text)
+round_re_evaluate = _button(
+    judging.re_evaluate_all,
+    lambda count: (
+        ngettext(
+            "%(count)s submission is scored again.",
+            "%(count)s submissions are scored again.",
+            count,
+        )
+        % {"count": count}
+    ),
+)
 
 
 @require_POST
