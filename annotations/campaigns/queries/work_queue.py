@@ -126,7 +126,10 @@ def _view(
     if item.chat_system_id is not None:
         shape, parts = "chat", ()
     elif item.turn_id is not None:
-        shape, parts = "turn", (_turn_part(item),)
+        own = item.response.text if item.response is not None else ""
+        judged = Line("B", str(item.texts[0]) if item.texts else own, judged=True, place=1)
+        history = tuple(Line(speaker, text) for speaker, text in item.turn.context)
+        shape, parts = "turn", (Part(1, (*history, judged)),)
     else:
         shape, parts = "dialogue", _dialogue_parts(item, turns[item.dialogue_id], answers)
     return ItemView(
@@ -138,13 +141,6 @@ def _view(
         judged=len(parts),
         practice=item.role == Item.Role.TRAINING,
     )
-
-
-def _turn_part(item: Item) -> Part:
-    own = item.response.text if item.response is not None else ""
-    text = str(item.texts[0]) if item.texts else own
-    history = tuple(Line(speaker, words) for speaker, words in item.turn.context)
-    return Part(1, (*history, Line("B", text, judged=True, place=1)))
 
 
 def _dialogue_parts(

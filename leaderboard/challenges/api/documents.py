@@ -25,7 +25,7 @@ from leaderboard.challenges.queries.challenges import (
     size_of,
     why_no_invitation,
 )
-from workers.metrics.configuration import ConfigurationError, parse
+from workers.metrics.configuration import still_there
 
 
 def challenge_row(challenge: Challenge) -> dict[str, Any]:
@@ -200,7 +200,9 @@ def own_scores(submission: Submission, user: Any) -> list[dict[str, Any]]:
         {
             "metric": line.metric,
             "part": part.name,
-            "higher_is_better": _higher_is_better(line.metric),
+            # Of a metric that is no longer installed its column says so, too
+            "higher_is_better": (known := still_there(line.metric)) is None
+            or known.metric.higher_is_better,
             "value": line.value,
             "ci": line.ci,
             "reason": line.reason or None if line.value is None else None,
@@ -209,13 +211,6 @@ def own_scores(submission: Submission, user: Any) -> list[dict[str, Any]]:
         for part in submission_queries.parts_of(submission, user)
         for line in part.lines
     ]
-
-
-def _higher_is_better(metric: str) -> bool:
-    try:
-        return parse(metric).metric.higher_is_better
-    except ConfigurationError:  # no longer installed: its column says so, too
-        return True
 
 
 METRIC_SCORES = "a metric's scores have no rank"

@@ -69,18 +69,16 @@ def metrics_to_choose(
         for name, metric in all_metrics().items()
     }
     for text in also:
-        if text not in choices:
-            choices[text] = _choice_of(text, version)
+        if text in choices:
+            continue
+        try:
+            configuration = parse(text)
+        except ConfigurationError as problem:  # a plug-in that is gone
+            choices[text] = MetricChoice(text, str(problem), str(problem))
+        else:
+            why_not = "" if version is None else why_not_offered(configuration, version)
+            choices[text] = MetricChoice(text, configuration.metric.summary, why_not)
     return list(choices.values())
-
-
-def _choice_of(text: str, version: CorpusVersion | None) -> MetricChoice:
-    try:
-        configuration = parse(text)
-    except ConfigurationError as problem:  # a plug-in that is gone
-        return MetricChoice(text, str(problem), str(problem))
-    why_not = "" if version is None else why_not_offered(configuration, version)
-    return MetricChoice(text, configuration.metric.summary, why_not)
 
 
 def other_rounds_on(version: CorpusVersion, round: Round | None) -> QuerySet[Round]:
