@@ -280,19 +280,16 @@ def _make_corpus(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     except ImportFailed as failure:
         form.add_error(None, str(failure.problems[0].message))
         return _dialogues_page(request, campaign, form, 422)
-    messages.success(request, _what_was_made(outcome))
-    return redirect("campaign-dialogues", campaign.slug)
-
-
-def _what_was_made(outcome: Any) -> str:
-    words = {"corpus": outcome.version.corpus.slug, "version": outcome.version.number}
-    if not outcome.created:
-        return (
-            _("Nothing new: %(corpus)s version %(version)d holds these dialogues already.") % words
-        )
     count = outcome.survey.counts.dialogues
-    return ngettext(
-        "%(corpus)s version %(version)d holds %(count)d dialogue.",
-        "%(corpus)s version %(version)d holds %(count)d dialogues.",
-        count,
-    ) % {**words, "count": count}
+    text = (
+        ngettext(
+            "%(corpus)s version %(version)d holds %(count)d dialogue.",
+            "%(corpus)s version %(version)d holds %(count)d dialogues.",
+            count,
+        )
+        if outcome.created
+        else _("Nothing new: %(corpus)s version %(version)d holds these dialogues already.")
+    )
+    corpus, version = outcome.version.corpus.slug, outcome.version.number
+    messages.success(request, text % {"corpus": corpus, "version": version, "count": count})
+    return redirect("campaign-dialogues", campaign.slug)

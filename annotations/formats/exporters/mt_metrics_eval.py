@@ -93,15 +93,7 @@ class _Layout:
         document = self.dialogue_names.of(dialogue.id)
         self._append(f"documents/{PAIR}.docs", [f"{DOMAIN} {document}" for _ in dialogue.turns])
         self._append(f"sources/{PAIR}.txt", [_source(turn) for turn in dialogue.turns])
-        self._append_references(dialogue.turns)
-        for system in self.systems:
-            lines = [one_line(responses.get((system, turn.number), "")) for turn in dialogue.turns]
-            self._append(f"system-outputs/{PAIR}/{self.system_names.of(system)}.txt", lines)
-        self.segments += [(dialogue.id, turn.number) for turn in dialogue.turns]
-        self.dialogues.append(dialogue.id)
-
-    def _append_references(self, turns: Sequence[TurnRecord]) -> None:
-        most = max((len(turn.references) for turn in turns), default=0)
+        most = max((len(turn.references) for turn in dialogue.turns), default=0)
         for number in range(self.references, most):
             # The dialogues before this one had fewer references: their lines in the new file are
             # blank.
@@ -110,9 +102,14 @@ class _Layout:
         for number in range(self.references):
             lines = [
                 one_line(turn.references[number]) if number < len(turn.references) else ""
-                for turn in turns
+                for turn in dialogue.turns
             ]
             self._append(self._reference_file(number), lines)
+        for system in self.systems:
+            lines = [one_line(responses.get((system, turn.number), "")) for turn in dialogue.turns]
+            self._append(f"system-outputs/{PAIR}/{self.system_names.of(system)}.txt", lines)
+        self.segments += [(dialogue.id, turn.number) for turn in dialogue.turns]
+        self.dialogues.append(dialogue.id)
 
     def _reference_file(self, number: int) -> str:
         return f"references/{PAIR}.ref{number + 1}.txt"

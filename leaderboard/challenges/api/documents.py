@@ -187,7 +187,14 @@ def submission_document(submission: Submission, user: Any) -> dict[str, Any]:
         "rank_reason": _why_no_rank(standing) if submission.round_id else METRIC_SCORES,
         "is_settling": standing is not None and standing.is_settling,
         "attempts": attempts_document(submission.round, submission.team),
-        "usage": _usage(submission) if is_prompt else None,
+        "usage": {
+            "calls": submission.calls,
+            "input_tokens": submission.input_tokens,
+            "output_tokens": submission.output_tokens,
+            "cost": float(submission.cost) if submission.cost is not None else None,
+        }
+        if is_prompt
+        else None,
         "is_baseline": submission.is_baseline,
         "disqualified": _disqualification(submission.disqualified_at, submission.disqualification),
         "may_cancel": may_cancel(submission, user),
@@ -226,15 +233,6 @@ def _why_no_rank(standing: submission_queries.Standing | None) -> str | None:
     if standing.is_settling:
         return "the board is being computed"
     return standing.reason or "it is not on the board"
-
-
-def _usage(submission: Submission) -> dict[str, Any]:
-    return {
-        "calls": submission.calls,
-        "input_tokens": submission.input_tokens,
-        "output_tokens": submission.output_tokens,
-        "cost": float(submission.cost) if submission.cost is not None else None,
-    }
 
 
 def log_document(line: LogLine) -> dict[str, Any]:

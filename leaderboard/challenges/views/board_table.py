@@ -26,9 +26,15 @@ def board_table(document: dict[str, Any], may_open_submissions: bool) -> Table:
     higher = next(
         (metric["higher_is_better"] for _number, metric in metrics if metric["ranks"]), True
     )
+    if not document["has_private_board"]:
+        caption = _("Leaderboard, %(round)s")
+    elif document["part"] == "private":
+        caption = _("Private board, %(round)s")
+    else:
+        caption = _("Public board, %(round)s")
     table = Table(
         id=f"{document['part']}-board",
-        caption=_caption(document),
+        caption=caption % {"round": document["name"]},
         columns=_columns(metrics),
         rows=rows,
         sort=(RANKING, higher) if any(metric["ranks"] for _number, metric in metrics) else None,
@@ -42,18 +48,6 @@ def board_table(document: dict[str, Any], may_open_submissions: bool) -> Table:
         if entry["is_baseline"] or entry["disqualified"]
     ]
     return mark_best(table, exclude=unranked)
-
-
-def _caption(document: dict[str, Any]) -> str:
-    if not document["has_private_board"]:
-        words = _("Leaderboard, %(round)s")
-    else:
-        words = (
-            _("Private board, %(round)s")
-            if document["part"] == "private"
-            else _("Public board, %(round)s")
-        )
-    return words % {"round": document["name"]}
 
 
 def _key(number: int, metric: dict[str, Any]) -> str:
