@@ -270,7 +270,9 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     columns = list(zip(header, *rows, strict=True)) if rows else [(name,) for name in header]
     widths = [max(len(cell) for cell in column) for column in columns]
     to_the_right = [
-        bool(column[1:]) and all(_is_figure(cell) for cell in column[1:]) for column in columns
+        len(column) > 1
+        and all(cell in ("", "–") or cell[0] in "-+−.0123456789" for cell in column[1:])
+        for column in columns
     ]
 
     def line(cells: Sequence[str]) -> str:
@@ -283,10 +285,6 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(
         [line(header), line(["-" * width for width in widths]), *(line(row) for row in rows)]
     )
-
-
-def _is_figure(cell: str) -> bool:
-    return cell in ("", "–") or cell[0] in "-+−.0123456789"
 
 
 def figure(value: float | None, decimals: int = 3) -> str:

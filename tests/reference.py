@@ -27,8 +27,8 @@ from tests.dialeval_site.example_checks import parser_of
 from workers.metrics.base import Metric, Option
 from workers.metrics.common.configuration import Configuration
 from workers.metrics.common.not_available import NOT_AVAILABLE
-from workers.metrics.registry import built_in_metrics
 from workers.metrics.common.signature_facts import FACTS
+from workers.metrics.registry import built_in_metrics
 
 APPS = (
     "common",

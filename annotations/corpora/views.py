@@ -103,9 +103,10 @@ def corpus_new(request: HttpRequest) -> HttpResponse:
     The file is read whole before anything is stored, in this request: its size is bounded.
     """
     if request.method != "POST":
-        return _form_page(
-            request, CorpusForm(initial=_new_version_of(request.GET.get("corpus", "")))
-        )
+        slug = request.GET.get("corpus", "")
+        is_known = Corpus.objects.filter(slug=slug[:80]).exists()
+        initial = {"slug": slug, "is_new_version": True} if is_known else {}
+        return _form_page(request, CorpusForm(initial=initial))
     form = CorpusForm(request.POST, request.FILES)
     if not form.is_valid():
         return _form_page(request, form)
@@ -127,14 +128,6 @@ def corpus_new(request: HttpRequest) -> HttpResponse:
         redirect("corpus", outcomes[0].version.corpus.slug)
         if len(outcomes) == 1
         else redirect("home")
-    )
-
-
-def _new_version_of(slug: str) -> dict[str, object]:
-    return (
-        {"slug": slug, "is_new_version": True}
-        if Corpus.objects.filter(slug=slug[:80]).exists()
-        else {}
     )
 
 

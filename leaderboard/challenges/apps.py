@@ -10,9 +10,11 @@ class ChallengesConfig(AppConfig):
         from leaderboard.challenges import signals, uploads  # noqa: F401  connects them
         from leaderboard.challenges.actions import judge_budget
         from leaderboard.challenges.queries import board  # noqa: F401  its kind of stored answer
-        from leaderboard.challenges.queries.named_judges import rounds_naming
-        from leaderboard.challenges.queries.submission_times import received_at
-        from leaderboard.challenges.queries.system_choices import of_rounds_and_tracks
+        from leaderboard.challenges.queries.contributions import (
+            of_rounds_and_tracks,
+            received_at,
+            rounds_naming,
+        )
         from leaderboard.pages.systems import query
         from leaderboard.queries import system_choice
         from workers.judges import budgets, prompt_queries

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from annotations.models import CorpusVersion
-from leaderboard.challenges.actions import maintenance, work
+from leaderboard.challenges.actions import finalising, work
 from leaderboard.challenges.models import Notice, Round, Submission, Team
 from tests.challenges.sets import good_file, open_round, scored, submit, taken_in, team_with_member
 from workers.models import MetricRun
@@ -118,7 +118,7 @@ def test_a_run_that_was_taken_back_is_asked_for_again_by_the_sweep(
     submission = taken_in(submit(round, team))
     actions.withdraw_waiting(round.version)
     MetricRun.objects.filter(system=submission.system).delete()
-    maintenance.settle_all()
+    finalising.settle_all()
     assert MetricRun.objects.filter(system=submission.system, state="pending").count() == 2
 
 
@@ -128,7 +128,7 @@ def test_the_sweep_settles_what_a_worker_left_that_died_after_its_last_run(
     submission = taken_in(submit(round, team))
     for configuration in ("word_f1", "bleu_4"):
         end_runs(submission, configuration, "done")
-    assert maintenance.settle_all() == 1
+    assert finalising.settle_all() == 1
     assert now(submission).state == "scored"
 
 
@@ -143,8 +143,8 @@ def test_those_that_wait_for_a_judge_do_not_hide_one_whose_runs_have_ended(
     MetricRun.objects.filter(system=ended.system).update(
         state=MetricRun.State.FAILED, error="no such model"
     )
-    monkeypatch.setattr(maintenance, "NOTIFICATIONS_PER_SWEEP", 1)
-    maintenance.settle_all()
+    monkeypatch.setattr(finalising, "NOTIFICATIONS_PER_SWEEP", 1)
+    finalising.settle_all()
     assert (now(waiting).state, now(ended).state) == ("scoring", "failed")
 
 

@@ -90,10 +90,10 @@ def test_every_kind_is_explained() -> None:
 
 
 def test_every_reason_of_an_undefined_figure_is_told() -> None:
-    from annotations.campaigns.rater_statistics import others, response_time
+    from annotations.campaigns.rater_statistics import others, own_ratings
 
     assert others.NOBODY_ELSE in WORDS
-    assert response_time.NO_TIMES in WORDS
+    assert own_ratings.NO_TIMES in WORDS
 
 
 # --- files ----------------------------------------------------------------------------------------

@@ -24,8 +24,8 @@ from tests.site import PROJECT
 from workers.inference.encoders.feature_store import FILE_NAME
 from workers.metrics.base import Metric
 from workers.metrics.common.pair_features import Compare, _run_info_of
-from workers.metrics.registry import built_in_metrics
 from workers.metrics.common.signature_facts import FACTS
+from workers.metrics.registry import built_in_metrics
 
 PAGE = text_of("metrics.md")
 METRICS = {metric.name: metric for metric in built_in_metrics()}

@@ -20,8 +20,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotations.campaigns.access import organisers_page, raters_page
 from annotations.campaigns.actions import chat as actions
 from annotations.campaigns.actions import work_queue
-from annotations.campaigns.actions.chat import ChatOver, ChatRefused, NotAssigned
-from annotations.campaigns.actions.chat_systems import SystemInUse, save_chat_system
+from annotations.campaigns.actions.chat import (
+    ChatOver,
+    ChatRefused,
+    NotAssigned,
+    SystemInUse,
+    save_chat_system,
+)
 from annotations.campaigns.models import (
     Assignment,
     ChatSystem,

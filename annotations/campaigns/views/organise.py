@@ -1,19 +1,19 @@
-"""An organiser's campaigns: the list, one campaign's state and course, and a look at what raters
-will see."""
+"""An organiser's campaigns: the list, one campaign's state, course and invitations, and a look at
+what raters will see."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotations.campaigns.access import campaign_or_404, organisers_page
-from annotations.campaigns.actions import setup
+from annotations.campaigns.actions import invitations, setup
 from annotations.campaigns.actions.allocation import go_on_to_all
 from annotations.campaigns.actions.opening import what_is_missing
 from annotations.campaigns.actions.terms import NothingToDo
@@ -180,3 +180,38 @@ def campaign_delete(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("campaign", slug)
     messages.success(request, _("The campaign %(name)s is deleted.") % {"name": one.name})
     return redirect("campaigns")
+
+
+@require_POST
+@organisers_page
+def campaign_invite(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make a link: ``note``, ``most_uses``, ``expires_at``."""
+    campaign = campaign_or_404(slug)
+    form = InvitationForm(request.POST)
+    if not form.is_valid():
+        return render(
+            request,
+            "campaigns/campaign.html",
+            overview_context(request, campaign, form),
+            status=422,
+        )
+    invitations.invite(campaign, **form.cleaned_data, by=request.user)
+    messages.success(request, _("The link is made. Copy it below and send it."))
+    return redirect(f"{campaign_address(slug)}#invitations")
+
+
+@require_POST
+@organisers_page
+def campaign_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The link lets nobody in any more."""
+    campaign = campaign_or_404(slug)
+    invitation = campaign.invitations.filter(pk=pk).first()
+    if invitation is None:
+        raise Http404("there is no such invitation")
+    if invitations.revoke(invitation, by=request.user):
+        messages.success(request, _("The link is revoked. Who joined through it stays."))
+    return redirect(f"{campaign_address(slug)}#invitations")
+
+
+def campaign_address(slug: str) -> str:
+    return reverse("campaign", args=[slug])

@@ -39,16 +39,12 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         ImportFailed: as in ``file_lines``, and at the first fault after 100.
     """
     yield CorpusRecord(), "", ""
-    conversations = _json_conversations if _is_json(path, problems) else _text_conversations
+    _, first = next(file_lines(path, problems), (0, b""))
+    is_json = first.lstrip().startswith(b"{")
+    conversations = _json_conversations if is_json else _text_conversations
     for index, (number, lines) in enumerate(conversations(path, problems)):
         if lines is not None:
             yield human_dialogue(str(index), lines), number, ""
-
-
-def _is_json(path: Path, problems: Problems) -> bool:
-    for _, line in file_lines(path, problems):
-        return line.lstrip().startswith(b"{")
-    return False
 
 
 def _json_conversations(

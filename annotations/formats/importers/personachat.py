@@ -110,10 +110,6 @@ def _take(episode: _Episode, text: str) -> tuple[str, str]:
                 return mark.rstrip(":"), f"more than {MAX_SENTENCES} sentences"
             sentences.append(sentence)
             return mark.rstrip(":"), text_fault(sentence, MAX_RESPONSE)
-    return _take_exchange(episode, text)
-
-
-def _take_exchange(episode: _Episode, text: str) -> tuple[str, str]:
     columns = text.split("\t")
     if len(columns) == 1:
         return "", "has no answer: a tab and the answer follow what the partner says"

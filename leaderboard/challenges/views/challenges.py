@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from annotations.campaigns.markdown import to_html
 from leaderboard.challenges.access import challenge_or_404, team_of
-from leaderboard.challenges.forms.team import TeamForm
+from leaderboard.challenges.forms.taking_part import TeamForm
 from leaderboard.challenges.models import Challenge
 from leaderboard.challenges.queries.challenges import rounds_at_now, visible_challenges
 from leaderboard.challenges.queries.next_step import next_step

@@ -24,7 +24,7 @@ from common.file_bodies import takes_file
 from leaderboard.challenges.access import round_or_404, team_of
 from leaderboard.challenges.actions.receiving import NotTaken, Received, receive
 from leaderboard.challenges.files.formats import FORMATS
-from leaderboard.challenges.forms.submission import SubmissionForm
+from leaderboard.challenges.forms.taking_part import SubmissionForm
 from leaderboard.challenges.models import Round, Team, Track
 from leaderboard.challenges.queries import downloads
 from leaderboard.challenges.queries.attempts import attempts_left

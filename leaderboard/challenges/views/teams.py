@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from common import web
 from leaderboard.challenges.access import challenge_or_404, team_of
 from leaderboard.challenges.actions import teams
-from leaderboard.challenges.forms.team import TeamForm
+from leaderboard.challenges.forms.taking_part import TeamForm
 from leaderboard.challenges.models import Challenge, Team
 from leaderboard.challenges.queries import challenges as queries
 from leaderboard.challenges.queries.submissions import submissions_of

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from common.web import own_form
 from leaderboard.challenges.actions import notices
-from leaderboard.challenges.forms.webhook import WebhookForm
+from leaderboard.challenges.forms.taking_part import WebhookForm
 from leaderboard.challenges.models import Webhook
 from leaderboard.challenges.queries.notices import emails_to, wants_mail, webhooks_of
 
