@@ -126,6 +126,22 @@ def _looks_at_a_page(item: pytest.Item) -> bool:
     )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def contexts_of_pages_alone(django_test_environment: None) -> None:
+    """Django's test client keeps a copy of the context of every template that is rendered: each
+    included part, each widget and each option of a form, hundreds on a page, a third of what a page
+    takes. ``answer.context`` holds here what the view gave."""
+    from django.template import RequestContext, Template
+    from django.test.signals import template_rendered
+
+    def render(template: Any, context: Any) -> Any:
+        if context.template is template and isinstance(context, RequestContext):
+            template_rendered.send(sender=template, template=template, context=context)
+        return template.nodelist.render(context)
+
+    Template._render = render
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
     """SQLite in a file, as on a site: in memory it has no WAL, and refuses a second writer that
