@@ -41,13 +41,19 @@ FOLDER_BROKER = ("tests/faults/test_run.py", "tests/faults/test_folder_broker.py
 _FAULTS_OF_ONE_WRITER = (
     "imports",
     "backups",
-    "rating_crowd_http",
     "read_only",
-    "clock",
     "full_database",
     "killed_writes",
     *(
-        ("old_worker", "workers", "submissions", "analyses", "backups_into_older")
+        (
+            "rating_crowd_http",
+            "clock",
+            "old_worker",
+            "workers",
+            "submissions",
+            "analyses",
+            "backups_into_older",
+        )
         if IS_LONG
         else ()
     ),
