@@ -87,8 +87,8 @@ def collect(now: float | None = None, force: bool = False) -> list[Collected]:
     ``StorageAway``, ``OSError``."""
     site_identity.check()
     now = time.time() if now is None else now
-    # Of senders who vanished, and of web servers that were killed. They are half a file, and whoever
-    # sent one has been told so, or sends it again: there is nothing to keep in quarantine.
+    # Of senders who vanished, and of web servers that were killed. They are half a file, and
+    # whoever sent one has been told so, or sends it again: there is nothing to quarantine.
     folder = Path(settings.UPLOAD_FOLDER) / "incoming"
     incoming = folder.iterdir() if folder.is_dir() else ()
     older = (path for pattern in LEFT_BY_OLDER for path in Path(settings.HOME).glob(pattern))
