@@ -48,12 +48,14 @@ class Libraries:
     """A process that has loaded ``LIBRARIES``, and forks when it is asked."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
+        # Tests tell a site's own processes by the home that they were started with
+        others = {name: value for name, value in environment.items() if name != "DIALEVAL_HOME"}
         self._one_at_a_time = threading.Lock()
         self._asked, heard = socket.socketpair()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.loaded"],
             cwd=PROJECT,
-            env=environment,
+            env=others,
             stdin=heard,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
