@@ -26,6 +26,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +49,14 @@ class Libraries:
     """A process that has loaded ``LIBRARIES``, and forks when it is asked."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
+        # Tests tell a site's own processes by the home that they were started with
+        others = {name: value for name, value in environment.items() if name != "DIALEVAL_HOME"}
         self._one_at_a_time = threading.Lock()
         self._asked, heard = socket.socketpair()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.loaded"],
             cwd=PROJECT,
-            env=environment,
+            env=others,
             stdin=heard,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -63,10 +66,18 @@ class Libraries:
 
     def fork(self, environment: Mapping[str, str], stdin: int, stdout: int) -> int:
         """The process that does what ``main`` does, with this environment."""
-        with self._one_at_a_time, tempfile.NamedTemporaryFile("w") as file:
+        with tempfile.NamedTemporaryFile("w") as file:
             json.dump(dict(environment), file)
             file.flush()
-            socket.send_fds(self._asked, [file.name.encode()], [stdin, stdout])
+            return self._ask(f"fork {file.name}", [stdin, stdout])
+
+    def kill(self, pid: int) -> None:
+        """One that was forked: its parent knows that the number is still its own."""
+        self._ask(f"kill {pid}", [])
+
+    def _ask(self, question: str, streams: list[int]) -> int:
+        with self._one_at_a_time:
+            socket.send_fds(self._asked, [question.encode()], streams)
             return int(self._asked.recv(100))
 
     def end(self) -> None:
@@ -74,8 +85,15 @@ class Libraries:
         self._process.wait()
 
 
-_OF_ALL_SITES: dict[tuple[tuple[str, str], ...], Libraries] = {}
-"""The first interpreter's that is asked for: another one is a site's own."""
+@cache
+def _of_all_sites() -> Libraries:
+    libraries = Libraries(_as_for_all_sites())
+    atexit.register(libraries.end)
+    return libraries
+
+
+def _as_for_all_sites() -> dict[str, str]:
+    return {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
 def _read_at_the_start(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -88,16 +106,14 @@ class Loaded:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._one_at_a_time = threading.Lock()
         self._own: Libraries | None = None
-        key = _read_at_the_start(environment)
-        if not _OF_ALL_SITES:
-            _OF_ALL_SITES[key] = Libraries(environment)
-            atexit.register(_OF_ALL_SITES[key].end)
-        libraries = _OF_ALL_SITES.get(key)
-        if libraries is None:
-            libraries = self._own = Libraries(environment)
+        """Of a site with a library or a package of its own, which an interpreter reads as it
+        starts."""
+        if _read_at_the_start(environment) != _read_at_the_start(_as_for_all_sites()):
+            self._own = Libraries(environment)
+        self._libraries = self._own or _of_all_sites()
         stdin, asked = os.pipe()
         answered, stdout = os.pipe()
-        self._pid = libraries.fork(environment, stdin, stdout)
+        self._pid = self._libraries.fork(environment, stdin, stdout)
         os.close(stdin)
         os.close(stdout)
         self._asked, self._answered = os.fdopen(asked, "wb"), os.fdopen(answered, "rb")
@@ -135,9 +151,7 @@ class Loaded:
 
     def end(self) -> None:
         """What it started has been ended before."""
-        with suppress(ProcessLookupError):
-            os.kill(self._pid, signal.SIGKILL)
-        self._answered.read()  # until nobody can answer any more
+        self._libraries.kill(self._pid)
         self._answered.close()
         with suppress(BrokenPipeError):
             self._asked.close()
@@ -184,11 +198,16 @@ def fork_for_each() -> None:
             importlib.import_module(name)
     asked = socket.socket(fileno=0)
     while True:
-        path, streams, _, _ = socket.recv_fds(asked, 4096, 2)
-        _reap()
-        if not path:
+        question, streams, _, _ = socket.recv_fds(asked, 4096, 2)
+        if not question:
             return
-        environment = json.loads(Path(path.decode()).read_text())
+        verb, what = question.decode().split(" ", 1)
+        if verb == "kill":
+            os.kill(int(what), signal.SIGKILL)
+            os.waitpid(int(what), 0)
+            asked.send(b"0")
+            continue
+        environment = json.loads(Path(what).read_text())
         child = os.fork()
         if not child:
             os.setsid()
@@ -204,13 +223,6 @@ def fork_for_each() -> None:
         for stream in streams:
             os.close(stream)
         asked.send(str(child).encode())
-
-
-def _reap() -> None:
-    """Who has ended leaves the list of processes."""
-    with suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
 
 
 def main() -> None:

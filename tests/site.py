@@ -50,8 +50,13 @@ class Site:
 
     @property
     def environment(self) -> dict[str, str]:
+        """Without the name of the test that pytest is at, which is another each time: what is loaded
+        for one test of a module would not do for the next."""
+        inherited = {
+            name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"
+        }
         return {
-            **os.environ,
+            **inherited,
             "DIALEVAL_HOME": str(self.home),
             "DIALEVAL_LEASE_SECONDS": "2",
             "DIALEVAL_SWEEP_SECONDS": "0.5",

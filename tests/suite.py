@@ -40,13 +40,13 @@ FOLDER_BROKER = ("tests/faults/test_run.py", "tests/faults/test_folder_broker.py
 """Whose sites have SQLite and the folder broker, wherever they run."""
 _FAULTS_OF_ONE_WRITER = (
     "imports",
+    "rating_crowd_http",
     "read_only",
     "full_database",
     "killed_writes",
     *(
         (
             "backups",
-            "rating_crowd_http",
             "clock",
             "old_worker",
             "workers",

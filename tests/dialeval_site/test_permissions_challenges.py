@@ -89,7 +89,7 @@ def test_nothing_is_stored_by_those_who_may_not(stage: Stage, address: Address) 
         if what in ("login", "403", "404"):
             for headers in ({}, {"Accept": "application/json"}, HTMX):
                 ask(client_of(role), stage, address, role, **headers)
-                assert everything_stored() == before, role
+            assert everything_stored() == before, role
 
 
 # --- what is another person's ---------------------------------------------------------------------

@@ -109,6 +109,7 @@ def test_the_run_of_a_worker_with_a_wrong_clock_is_completed_after_its_death(
     wait_for_run(slow_site, "done:2")
 
 
+@pytest.mark.sqlite
 @ON_ONE_MACHINE
 def test_a_clock_that_was_set_back_by_a_day_holds_nothing_up(
     slow_site: Site,  # noqa: F811
@@ -128,6 +129,7 @@ def test_a_clock_that_was_set_back_by_a_day_holds_nothing_up(
     wait_for_run(slow_site, "done:2")
 
 
+@pytest.mark.sqlite
 @ON_ONE_MACHINE
 def test_a_clock_that_was_set_forward_by_a_day_loses_nothing(
     slow_site: Site,  # noqa: F811
