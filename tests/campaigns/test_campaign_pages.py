@@ -55,9 +55,10 @@ def test_the_list_can_be_downloaded(organiser: Client) -> None:
 
 def test_the_progress_alone_answers_the_page_s_own_question(organiser: Client) -> None:
     campaign = made_campaign()
-    page = organiser.get(
+    answer = organiser.get(
         reverse("campaign", args=[campaign.slug]), headers={"HX-Request": "true"}
-    ).content.decode()
+    )
+    page = " ".join(answer.content.decode().split())
     assert "0 of 24" in page
     assert "<html" not in page
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 def page_of(client: Client, page: str, /, *arguments: Any, **query: str) -> str:
     answer = client.get(reverse(page, args=arguments), query)
     assert answer.status_code == 200, answer.status_code
-    return answer.content.decode()
+    return " ".join(answer.content.decode().split())
 
 
 def said(client: Client, button: str, /, *arguments: Any, **data: Any) -> str:

@@ -40,7 +40,7 @@ def params(**changes: Any) -> dict[str, Any]:
 def page(client: Client, **query: str) -> str:
     answer = client.get(reverse("judge-runs", args=["talks"]), query)
     assert answer.status_code == 200, answer.status_code
-    return answer.content.decode()
+    return " ".join(answer.content.decode().split())
 
 
 def estimate(client: Client, status: int = 200, **changes: Any) -> str:

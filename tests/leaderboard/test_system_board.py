@@ -189,7 +189,7 @@ def page_of(client: Client, query: str = "") -> str:
     for address in (query, f"{query}{'&' if query else '?'}part=more"):
         response = client.get(f"/corpora/small/systems/{address}")
         assert response.status_code == 200
-        said += unescape(response.content.decode())
+        said += unescape(" ".join(response.content.decode().split()))
     return said
 
 

@@ -38,7 +38,7 @@ THREE_DIALOGUES = {
 def page_of(client: Client, query: str = "") -> str:
     response = client.get(f"{PAGE}{query}")
     assert response.status_code == 200, response.status_code
-    return unescape(response.content.decode())
+    return unescape(" ".join(response.content.decode().split()))
 
 
 def items_on(said: str) -> list[str]:
