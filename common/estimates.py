@@ -4,8 +4,18 @@ Django here."""
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+
+def _by_its_own_form(read: Callable[[Any], Any], write: Callable[[Any], Any]) -> Any:
+    """How pydantic reads a class from JSON and writes it, in the place of a key for each field."""
+    from pydantic_core import core_schema  # not needed by those who compute
+
+    return core_schema.no_info_plain_validator_function(
+        read, serialization=core_schema.plain_serializer_function_ser_schema(write)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +24,17 @@ class Undefined:
     never a default."""
 
     reason: str
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
+        return _by_its_own_form(cls.from_json, cls.as_json)
+
+    def as_json(self) -> dict[str, Any]:
+        return {"value": None, "reason": self.reason}
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Undefined:
+        return cls(document["reason"])
 
 
 BESIDE_ITS_INTERVAL = (
@@ -38,6 +59,8 @@ class Estimate:
     """Why ``value`` is None; or, when there is a value, why ``ci`` is None."""
     p_reason: str = ""
     """Why a test that was made gives no ``p``; "" where none was asked for."""
+    ci_remark: str = ""
+    """Why the interval may not hold its 95 %."""
 
     def __post_init__(self) -> None:
         if self.ci is None or self.value is None:
@@ -79,4 +102,25 @@ class Estimate:
         elif self.reason:
             document["ci"] = None
             document["ci_reason"] = self.reason
+        if self.ci_remark:
+            document["ci_remark"] = self.ci_remark
         return document
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Estimate:
+        """What ``as_json`` wrote."""
+        if document["value"] is None:
+            return cls(None, reason=document["reason"])
+        ci = document.get("ci")
+        return cls(
+            document["value"],
+            (ci[0], ci[1]) if ci else None,
+            document.get("p"),
+            document.get("ci_reason", ""),
+            document.get("p_reason", ""),
+            document.get("ci_remark", ""),
+        )
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
+        return _by_its_own_form(cls.from_json, cls.as_json)
