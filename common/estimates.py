@@ -4,30 +4,39 @@ Django here."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 
-def _by_its_own_form(read: Callable[[Any], Any], write: Callable[[Any], Any]) -> Any:
-    """How pydantic reads a class from JSON and writes it, in the place of a key for each field."""
-    from pydantic_core import core_schema  # not needed by those who compute
+class OwnJson:
+    """A class that says itself how it stands in JSON (``as_json``, ``from_json``), where that is
+    not a key for each field; pydantic reads and writes it so."""
 
-    return core_schema.no_info_plain_validator_function(
-        read, serialization=core_schema.plain_serializer_function_ser_schema(write)
-    )
+    __slots__ = ()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
+        from pydantic_core import core_schema  # not needed by those who compute
+
+        return core_schema.no_info_plain_validator_function(
+            cls.from_json,
+            serialization=core_schema.plain_serializer_function_ser_schema(cls.as_json),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Any:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
-class Undefined:
+class Undefined(OwnJson):
     """A score or coefficient that does not exist, with the reason a person can act on. Never 0,
     never a default."""
 
     reason: str
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
-        return _by_its_own_form(cls.from_json, cls.as_json)
 
     def as_json(self) -> dict[str, Any]:
         return {"value": None, "reason": self.reason}
@@ -45,7 +54,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(OwnJson):
     """A statistic: ``value`` with its interval and p-value, or ``value=None`` with a ``reason``.
 
     An interval holds its value. Where a procedure finds one that does not, it has not described
@@ -120,7 +129,3 @@ class Estimate:
             document.get("p_reason", ""),
             document.get("ci_remark", ""),
         )
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
-        return _by_its_own_form(cls.from_json, cls.as_json)

@@ -23,7 +23,9 @@ from leaderboard import queries
 from leaderboard.analyses import look, whole
 from leaderboard.analyses.rest import NotYet, not_yet
 from leaderboard.exports import zipped_export
+from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.queries.agreement_pairs import with_all_pairs
+from leaderboard.queries.standing import agreement
 
 router = Router(tags=["corpora"])
 Level = Literal["turn", "dialogue", "system"]
@@ -151,7 +153,7 @@ def get_correlations(
     version = version_of(request, place.slug, params)
     aspect = aspect_of(version, params.aspect)
     try:
-        found = look(version, "correlations", aspect=aspect, systems=params.systems)
+        found = look(version, metric_leaderboard, aspect=aspect, systems=params.systems)
     except NotFound as unknown:
         raise Refused(
             422,
@@ -228,7 +230,7 @@ def get_agreement(
     aspect = aspect_of(version, params.aspect)
     rated = [level for level in queries.rated_levels(version, aspect) if level != "system"]
     level = params.level or (rated[0] if rated else "turn")
-    found = look(version, "agreement", aspect=aspect, level=level)
+    found = look(version, agreement, aspect=aspect, level=level)
     answer = whole(found)
     if answer is None:
         return not_yet(found, response)

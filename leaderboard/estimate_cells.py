@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from common.estimates import Estimate
 from common.tables import Cell, Column
 
 COEFFICIENTS = (("pearson", "r"), ("spearman", "ρ"), ("kendall", "τ"))
@@ -15,27 +16,25 @@ COEFFICIENT_NAMES = {
 }
 
 
-def cell_of(estimate: dict[str, Any], note: str = "", generalises_to: str = "") -> Cell:
-    """The cell of an estimate in its JSON form."""
-    if estimate["value"] is None:
-        return Cell(reason=estimate["reason"])
-    no_interval = f"no interval: {estimate['ci_reason']}" if estimate.get("ci_reason") else ""
-    no_p = f"no p: {estimate['p_reason']}" if estimate.get("p_reason") else ""
-    parts = (note, no_interval, no_p, estimate.get("ci_remark", ""))
-    note = "; ".join(part for part in parts if part)
-    ci = _interval(estimate.get("ci"))
+def estimate_cell(estimate: Estimate, note: str = "", generalises_to: str = "") -> Cell:
+    if estimate.value is None:
+        return Cell(reason=estimate.reason)
+    no_interval = f"no interval: {estimate.reason}" if estimate.reason else ""
+    no_p = f"no p: {estimate.p_reason}" if estimate.p_reason else ""
+    parts = (note, no_interval, no_p, estimate.ci_remark)
     return Cell(
-        estimate["value"],
-        ci=ci,
-        p=estimate.get("p"),
-        p_reason=estimate.get("p_reason", ""),
-        note=note,
-        generalises_to=generalises_to if ci else "",
+        estimate.value,
+        ci=estimate.ci,
+        p=estimate.p,
+        p_reason=estimate.p_reason,
+        note="; ".join(part for part in parts if part),
+        generalises_to=generalises_to if estimate.ci else "",
     )
 
 
-def _interval(ends: list[float] | None) -> tuple[float, float] | None:
-    return (ends[0], ends[1]) if ends else None
+def cell_of(estimate: dict[str, Any], note: str = "", generalises_to: str = "") -> Cell:
+    """The cell of an estimate in its JSON form."""
+    return estimate_cell(Estimate.from_json(estimate), note, generalises_to)
 
 
 LEFT_OUT = (

@@ -8,20 +8,6 @@ from typing import Any
 from common.estimates import Estimate
 
 
-def estimate_of(document: dict[str, Any]) -> Estimate:
-    """An estimate back from its JSON form."""
-    if document["value"] is None:
-        return Estimate.undefined(document["reason"])
-    ci = document.get("ci")
-    return Estimate(
-        document["value"],
-        (ci[0], ci[1]) if ci else None,
-        document.get("p"),
-        document.get("ci_reason", ""),
-        document.get("p_reason", ""),
-    )
-
-
 def levels_of(document: Mapping[str, Any]) -> list[str]:
     return list(document["leave_one_out_agreement"])
 

@@ -68,7 +68,7 @@ def _text_of(pk: int, computed_at: datetime, without: str = "") -> str | None:
     return same.annotate(text=Cast(answer, TextField())).values_list("text", flat=True).first()
 
 
-class _Without(Func):
+class _Without(Func):  # type: ignore[misc]  # Django comes without types
     """A JSON document without one of its keys, a word of our own."""
 
     output_field = JSONField()

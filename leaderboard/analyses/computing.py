@@ -80,7 +80,8 @@ def answer_of(version: CorpusVersion, kind: Callable[..., T] | str, **parameters
 
 def _row(version: CorpusVersion, kind: str, parameters: dict[str, Any]) -> Analysis | None:
     same = Analysis.objects.filter(version=version, kind=kind, question=question_of(parameters))
-    return same.defer("answer").first()
+    found: Analysis | None = same.defer("answer").first()
+    return found
 
 
 BACKOFF_OF_OLDER_ANSWERS = 10

@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache
 from types import FunctionType, MappingProxyType
 from typing import Any, TypeVar, get_type_hints
 
@@ -87,9 +86,13 @@ def _type_of(compute: Compute) -> Any:
     return get_type_hints(called).get("return", Any)
 
 
-@cache
+_adapters: dict[Any, TypeAdapter[Any]] = {}
+
+
 def _adapter(of: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(of)
+    if of not in _adapters:
+        _adapters[of] = TypeAdapter(of)
+    return _adapters[of]
 
 
 _known: dict[str, Kind] = {}

@@ -176,7 +176,7 @@ def _stored(version: CorpusVersion, kind: str, question: str) -> Analysis | None
     return _STORED.first(version=version.pk, kind=kind, question=question)
 
 
-_STORED = CompiledQuery(
+_STORED: CompiledQuery[Analysis] = CompiledQuery(
     lambda: Analysis.objects.defer("answer").filter(
         version=Given("version"), kind=Given("kind"), question=Given("question")
     )

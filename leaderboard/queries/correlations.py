@@ -4,7 +4,7 @@ agreement beside."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -288,7 +288,7 @@ def _row_document(
     if worth := caveat_of(configuration):
         document["worth"] = worth
     if isinstance(configuration, HandedIn):
-        document["submitted"] = configuration.as_json()
+        document["submitted"] = asdict(configuration.submission)
     return document
 
 

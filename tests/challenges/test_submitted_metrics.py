@@ -21,6 +21,7 @@ from django.db import IntegrityError, transaction
 from annotations.corpora.queries import select_systems
 from annotations.corpora.rating_queries import turn_order
 from annotations.models import CorpusVersion
+from common.estimates import Undefined
 from leaderboard.actions import (
     Described,
     NameTaken,
@@ -115,8 +116,8 @@ def test_a_built_in_metrics_own_scores_give_its_own_correlations_and_intervals(
 def test_system_means_are_the_built_in_ones(rated: Rated) -> None:  # noqa: F811
     version = rated(TWO_DIALOGUES)
     hand_in(version, lengths(TWO_DIALOGUES))
-    for system in system_standing(version, "overall", resamples=10)["systems"]:
-        built_in, handed_in = system["scores"]
+    for system in system_standing(version, "overall", resamples=10).systems:
+        built_in, handed_in = system.scores
         assert handed_in == built_in
 
 
@@ -168,11 +169,9 @@ def test_a_turn_without_a_score_is_missing_and_not_filled_in(rated: Rated) -> No
 def test_a_system_that_the_file_leaves_out_has_no_score_and_says_why(rated: Rated) -> None:  # noqa: F811
     version = rated(FOUR_RESPONSES)
     hand_in(version, {"echo": [1, 3, 2]})
-    dull = system_standing(version, "overall", resamples=10)["systems"][1]
-    assert dull["scores"][1] == {
-        "value": None,
-        "reason": "the file that was submitted has no score for this system",
-    }
+    dull = system_standing(version, "overall", resamples=10).systems[1]
+    reason = "the file that was submitted has no score for this system"
+    assert dull.scores[1] == Undefined(reason)
 
 
 def test_dialogues_without_a_score_are_counted_as_such(rated: Rated) -> None:  # noqa: F811

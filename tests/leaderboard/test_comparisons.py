@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotations.models import CorpusVersion
+from leaderboard.analyses import json_form
 from leaderboard.pages.systems.query import separating
 from leaderboard.queries.comparisons import (
     compared_pairs,
@@ -109,19 +110,19 @@ def test_nobody_rated(version: CorpusVersion) -> None:
     document = comparisons(version, "unheard of", "turn")
     assert (document["metrics"], document["coefficients"]) == ([], {})
     assert document["not_compared"]["pearson"] == "nobody rated at the turn level"
-    assert separating(version, "unheard of")["reason"] == "nobody rated"
+    assert separating(version, "unheard of").reason == "nobody rated"
 
 
 def test_neighbours_on_the_board_and_what_would_separate_them(version: CorpusVersion) -> None:
     document = separating(version, "overall")
-    json.dumps(document, allow_nan=False)
-    pairs = document["pairs"]
+    json.dumps(json_form(document), allow_nan=False)
+    pairs = document.pairs
     assert len(pairs) == 2
-    assert pairs[0]["worse"] == pairs[1]["better"]
-    assert all(pair["difference"] >= 0 for pair in pairs)
-    assert all(pair["dialogues"] == 4 for pair in pairs)
+    assert pairs[0].worse == pairs[1].better
+    assert all(pair.difference is not None and pair.difference >= 0 for pair in pairs)
+    assert all(pair.dialogues == 4 for pair in pairs)
     # One rating each: nothing says how far raters differ.
-    assert all("not known one by one" in pair["reason"] for pair in pairs if pair["difference"] > 0)
+    assert all("not known one by one" in pair.reason for pair in pairs if pair.difference)
 
 
 @pytest.fixture

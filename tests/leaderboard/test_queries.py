@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from annotations.corpora.queries import NotFound, resolve_aspect, select_systems
+from common.estimates import Undefined
 from common.tables.arrange import choose_columns
 from leaderboard.pages.systems.tables import system_board
 from leaderboard.queries import meta_evaluation, rated_levels, system_standing
@@ -235,39 +236,35 @@ def test_metrics_come_in_the_order_asked_for(rated: Rated) -> None:
 def test_a_system_stands_by_its_mean_human_score_with_its_metric_scores(rated: Rated) -> None:
     version = rated(FOUR_RESPONSES)
     document = system_standing(version, resolve_aspect(version, None), resamples=50)
-    found = {
-        one["system"]: (one["human"]["value"], one["items"], one["scores"])
-        for one in document["systems"]
-    }
+    found = {one.system: (one.human.value, one.items, one.scores) for one in document.systems}
     # (1+2+3)/3 and 4; lengths (1+3+2)/3 and 4
-    assert found == {"echo": (2.0, 3, [2.0]), "dull": (4.0, 1, [4.0])}
-    assert [metric["metric"] for metric in document["metrics"]] == ["length"]
+    assert found == {"echo": (2.0, 3, (2.0,)), "dull": (4.0, 1, (4.0,))}
+    assert [metric.metric for metric in document.metrics] == ["length"]
 
 
 def test_an_unrated_system_has_no_rank(rated: Rated) -> None:
     version = rated({**FOUR_RESPONSES, ("d0", 0, "new"): (None, 2)})
     (new,) = [
         one
-        for one in system_standing(version, "overall", resamples=50)["systems"]
-        if one["system"] == "new"
+        for one in system_standing(version, "overall", resamples=50).systems
+        if one.system == "new"
     ]
-    assert (new["human"]["value"], new["rank"], new["scores"]) == (None, None, [2.0])
-    assert new["human"]["reason"]
+    assert (new.human.value, new.rank, new.scores) == (None, None, (2.0,))
+    assert new.human.reason
 
 
 def test_a_missing_metric_score_says_whether_it_is_undefined_or_not_computed(rated: Rated) -> None:
     version = rated(FOUR_RESPONSES, metrics="length,shy")
     MetricRun.objects.get(configuration="length", system__name="dull").delete()
     document = system_standing(version, "overall", resamples=50)
-    scores = {one["system"]: one["scores"] for one in document["systems"]}
+    scores = {one.system: one.scores for one in document.systems}
     reason = MetricRun.objects.filter(configuration="shy").values_list("system_reason", flat=True)[
         0
     ]
     assert "it would rather not" in reason
-    undefined = {"value": None, "reason": reason}
     assert scores == {
-        "echo": [2.0, undefined],
-        "dull": [{"value": None, "reason": "not computed for this system"}, undefined],
+        "echo": (2.0, Undefined(reason)),
+        "dull": (Undefined("not computed for this system"), Undefined(reason)),
     }
     board = system_board(document, timezone.now())
     dull = next(row for row in board.rows if row.cell("system").value == "dull")

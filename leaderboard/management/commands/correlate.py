@@ -105,7 +105,7 @@ class Command(ConsoleCommand):
             self.say(line)
         for line in _to_know(document):
             self.say(line)
-        if design := design_text(document):
+        if design := design_text(document["design"]):
             self.say(design)
         if not metrics:
             self.say(

@@ -6,11 +6,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from common.estimates import Estimate
 from common.tables import Cell, Column, Row, Table
 from common.tables.numerals import written
 from leaderboard.estimate_cells import cell_of
 from leaderboard.pages.fewer_ratings.figures import TwoMeans, WidthAt
-from leaderboard.plots import estimate_of
 
 LEAST_TO_TRUST = 20
 """Rated dialogues: with fewer the narrower of two intervals is narrow by luck
@@ -177,8 +177,8 @@ def two_means(document: dict[str, Any]) -> list[TwoMeans]:
         TwoMeans(
             system["system"],
             system["position"],
-            estimate_of(system["ratings_alone"]),
-            estimate_of(system["powered"]),
+            Estimate.from_json(system["ratings_alone"]),
+            Estimate.from_json(system["powered"]),
             system["remark"],
         )
         for system in document["systems"]

@@ -17,6 +17,7 @@ from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
 from leaderboard.metric_requests import correlation_params
 from leaderboard.pages.fewer_ratings.figures import benefit_curve, two_intervals, width_curve
+from leaderboard.pages.fewer_ratings.query import prediction_powered
 from leaderboard.pages.fewer_ratings.tables import (
     caveat_lines,
     curve_points,
@@ -30,6 +31,7 @@ from leaderboard.pages.fewer_ratings.tables import (
     usual_point,
     what_if_table,
 )
+from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.statistics.ranking.prediction_powered import LEAST_DIALOGUES
 
 PAGE_NAME = "Fewer ratings"
@@ -40,7 +42,7 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     context = corpus_context(version, "systems", aspect)
-    correlations = look(version, "correlations", **correlation_params(aspect))
+    correlations = look(version, metric_leaderboard, **correlation_params(aspect))
     if correlations.answer is None:
         return waiting_page(request, context, correlations, page_name=PAGE_NAME, below_tab=True)
     metrics = metrics_by_correlation(correlations.answer)
@@ -50,7 +52,7 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
         return page(request, "leaderboard/fewer_ratings.html", context)
     if metric not in dict(metrics):
         raise Http404(f"{metric} has no scores of responses on this corpus")
-    found = look(version, "prediction-powered", aspect=aspect, metric=metric)
+    found = look(version, prediction_powered, aspect=aspect, metric=metric)
     if found.answer is None:
         return waiting_page(request, context, found, page_name=PAGE_NAME, below_tab=True)
     document = found.answer

@@ -21,9 +21,10 @@ from common.text import parse_integer
 from common.web import page, stream_as_file
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
+from leaderboard.pages.judges import bias
 from leaderboard.pages.judges.answers import OneJudged, SentRequest, one_judged, sent_request
 from leaderboard.pages.judges.export import FILES, as_documents
-from leaderboard.pages.judges.items import is_judge, judges_on
+from leaderboard.pages.judges.items import is_judge, judged, judges_on
 from leaderboard.pages.judges.rows import (
     ONLY,
     SIDES,
@@ -72,7 +73,7 @@ def inspector(request: HttpRequest, slug: str) -> HttpResponse:
     if configuration is None or not context["states"]["done"]:
         return page(request, "leaderboard/judge_inspector.html", context)
     text = configuration.text
-    found = look(version, "judged", aspect=aspect, text=text)
+    found = look(version, judged, aspect=aspect, text=text)
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Judge inspector", below_tab=True)
     rows = JudgedRows.of(found.answer)
@@ -133,7 +134,7 @@ def judge_bias(request: HttpRequest, slug: str) -> HttpResponse:
     if configuration is None or not context["states"]["done"]:
         return page(request, "leaderboard/judge_hygiene.html", context)
     text = configuration.text
-    found = look(version, "judge-hygiene", aspect=aspect, text=text)
+    found = look(version, bias.judge_bias, aspect=aspect, text=text)
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Judge hygiene", below_tab=True)
     tables = bias_tables(found.answer, text, version.corpus.name)

@@ -12,7 +12,6 @@ from common.estimates import Estimate
 from common.tables import Cell, Column, Row, Table, estimate_cell
 from common.tables.numerals import written
 from leaderboard.pages.maps.heat_figure import HeatTable, correlation_heat, significance_heat
-from leaderboard.plots import estimate_of
 
 COEFFICIENT_LABELS = {
     "pearson": "Pearson's r",
@@ -44,7 +43,7 @@ class Correlations:
         self.names = {number: document["metrics"][number]["metric"] for number in found["metrics"]}
         self.similar: list[int] = found["order"][coefficient]
         self.pairs: dict[tuple[int, int], tuple[Estimate, int]] = {
-            (pair["first"], pair["second"]): (estimate_of(pair[coefficient]), pair["n"])
+            (pair["first"], pair["second"]): (Estimate.from_json(pair[coefficient]), pair["n"])
             for pair in found["pairs"]
         }
 

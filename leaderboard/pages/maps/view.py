@@ -22,9 +22,11 @@ from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
+from leaderboard.pages.maps import query
 from leaderboard.pages.maps.map_figure import MapPoint, response_map
 from leaderboard.pages.maps.tables import COEFFICIENT_LABELS, Comparisons, Correlations
 from leaderboard.pages.maps.text import ahead_text, similarity_text, tied_text
+from leaderboard.queries.comparisons import comparisons
 from leaderboard.queries.system_choice import system_choices
 from leaderboard.system_sets import system_note, systems_or_404
 
@@ -63,11 +65,9 @@ def heat_map(request: HttpRequest, slug: str) -> HttpResponse:
         "system_note": system_note(version, systems),
     }
     if shown == "correlation":
-        found = look(version, "metric-correlations", systems=systems)
+        found = look(version, query.metric_correlations, systems=systems)
     else:
-        found = look(
-            version, "comparisons", aspect=aspect, level=level or LEVELS[0], systems=systems
-        )
+        found = look(version, comparisons, aspect=aspect, level=level or LEVELS[0], systems=systems)
     context |= {"level": level or LEVELS[0], "look": found}
     if found.answer is None:
         return waiting_page(
@@ -149,7 +149,7 @@ COLOURED = 6
 @require_safe
 def response_map_page(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
-    found = look(version, "response-map")
+    found = look(version, query.response_map)
     context: dict[str, Any] = {
         **corpus_context(version, "systems", aspect_or_404(request, version)),
         "look": found,

@@ -20,7 +20,7 @@ from leaderboard.analyses import Look, look
 from leaderboard.figures import Figure
 from leaderboard.pages.metric.figures import score_histogram, system_scores
 from leaderboard.pages.metric.mathml import equations_of, mathml
-from leaderboard.pages.metric.query import Judged, judged
+from leaderboard.pages.metric.query import Judged, disagreement, judged, score_spread
 from leaderboard.pages.metric.tables import (
     LEVELS,
     agreement_columns,
@@ -31,6 +31,7 @@ from leaderboard.pages.metric.tables import (
     made_with_table,
     options_table,
 )
+from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.system_sets import system_note, systems_or_404
 from workers.metrics.base import Metric
 from workers.metrics.configuration import Configuration, ConfigurationError, parse
@@ -209,7 +210,7 @@ def _agreement(configuration: Configuration, ran: list[queries.Ran]) -> dict[str
     """What is stored; workers are asked for the rest, which is named, and so is what is of older
     data."""
     found = [
-        (one.version, look(one.version, "correlations", aspect=one.version.main_aspect))
+        (one.version, look(one.version, metric_leaderboard, aspect=one.version.main_aspect))
         for one in ran
     ]
     ready = [(version, seen.answer) for version, seen in found if seen.answer is not None]
@@ -233,7 +234,7 @@ def _has_row(answer: dict[str, Any], text: str) -> bool:
 # --- on one corpus --------------------------------------------------------------------------------
 
 
-def _judged(version: CorpusVersion, gaps: Look, side: str) -> list[Judged]:
+def _judged(version: CorpusVersion, gaps: Look[dict[str, Any]], side: str) -> list[Judged]:
     answer = gaps.answer
     if answer is None:
         return []
@@ -251,9 +252,9 @@ def _on_corpus(
     signature = (
         f"{configuration.signature()}|corpus:{version.corpus.slug}|corpus_version:{version.label}"
     )
-    spread = look(version, "score-spread", text=text)
+    spread = look(version, score_spread, text=text)
     systems = systems_or_404(request, version)
-    gaps = look(version, "disagreement", aspect=aspect, text=text, systems=systems)
+    gaps = look(version, disagreement, aspect=aspect, text=text, systems=systems)
     figure = (
         None
         if spread.answer is None

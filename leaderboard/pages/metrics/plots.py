@@ -15,14 +15,17 @@ from common.tables.numerals import written_interval
 from leaderboard import queries
 from leaderboard.analyses.computing import answer_of
 from leaderboard.analyses.kinds import registered
+from leaderboard.answers.systems import SystemStanding
 from leaderboard.estimate_cells import COEFFICIENT_NAMES, coverage_badges, coverage_text
 from leaderboard.figures import Figure, Level, Point, metric_vs_human_scatter
 from leaderboard.figures.forest import ForestRow, forest
 from leaderboard.pages.metrics.figures import scores_by_human
 from leaderboard.pages.metrics.filters import GLOBAL, VARIANTS, BoardParams
 from leaderboard.pages.metrics.letters import SHARED_LETTER, Letters
+from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.pages.metrics.tables import chosen_estimate
-from leaderboard.plots import ceiling_of, estimate_of, people_estimate
+from leaderboard.pages.systems.query import system_leaderboard
+from leaderboard.plots import ceiling_of, people_estimate
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
 from leaderboard.statistics.distribution import scores_by_human as group_by_human
 from leaderboard.stored_figures import document_of, long_points
@@ -83,7 +86,7 @@ NAMED = 6
 
 
 def _forest_row(row: Mapping[str, Any], params: BoardParams, letters: Letters | None) -> ForestRow:
-    estimate = estimate_of(chosen_estimate(row, params.coefficient, params.shown_variant))
+    estimate = Estimate.from_json(chosen_estimate(row, params.coefficient, params.shown_variant))
     return ForestRow(
         label_of(row),
         estimate if row["higher_is_better"] else _turned(estimate),
@@ -134,9 +137,9 @@ def scatter_documents(
     """``{"figures": […], "points": […]}`` as stored: the figures as they are drawn, and for files
     every point of those that have too many for a page."""
     correlations = answer_of(
-        version, "correlations", aspect=aspect, systems=resolve_choice(version, systems)
+        version, metric_leaderboard, aspect=aspect, systems=resolve_choice(version, systems)
     )
-    standing = answer_of(version, "systems", aspect=aspect)
+    standing = answer_of(version, system_leaderboard, aspect=aspect)
     figures = scatter_figures(version, aspect, metric, correlations, standing)
     return {"figures": [document_of(figure) for figure in figures], "points": long_points(figures)}
 
@@ -146,7 +149,7 @@ def scatter_figures(
     aspect: str,
     metric: str,
     document: dict[str, Any],
-    standing: dict[str, Any],
+    standing: SystemStanding,
 ) -> list[Figure]:
     """Metric against human scores at each level where both exist. ``standing`` is the system
     leaderboard's answer."""
@@ -167,7 +170,7 @@ def scatter_figures(
             figure_id=f"scatter-{level}",
             level=level,
             metric=metric,
-            correlation=estimate_of(row["pearson"]),
+            correlation=Estimate.from_json(row["pearson"]),
             ceiling=ceiling_of(document, level),
             higher_is_better=row["higher_is_better"],
             aspect=aspect,
@@ -218,8 +221,8 @@ def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _human_means(standing: dict[str, Any]) -> dict[str, Estimate]:
-    return {system["system"]: estimate_of(system["human"]) for system in standing["systems"]}
+def _human_means(standing: SystemStanding) -> dict[str, Estimate]:
+    return {system.system: system.human for system in standing.systems}
 
 
 def _turn_points(

@@ -11,7 +11,8 @@ from urllib.parse import urlencode
 
 from common.tables import Cell, Column, Row, Table
 from common.tables.table import estimate_cell
-from leaderboard.board_text import board_signature, design_text, who_handed_in
+from leaderboard.answers import Submission
+from leaderboard.board_text import design_text, document_signature, who_handed_in
 from leaderboard.estimate_cells import (
     COEFFICIENT_NAMES,
     COEFFICIENTS,
@@ -121,7 +122,7 @@ def metric_board(
         rows=tuple(rows),
         sort=(sort, True),
         notes=_metric_notes(document, params, letters, no_letters, bool(tied)),
-        signature=board_signature(document),
+        signature=document_signature(document),
         updated=updated,
         pick_form=COMPARE_FORM,
     )
@@ -248,7 +249,10 @@ def _metric_row(
     first = next(iter(by_level.values()))
     submitted = first.get("submitted")
     warning = first.get("warning", "")
-    notes = [who_handed_in(submitted) if submitted else first.get("worth", ""), warning]
+    notes = [
+        who_handed_in(Submission(**submitted)) if submitted else first.get("worth", ""),
+        warning,
+    ]
     cells = {"metric": Cell(metric, href=link, note="; ".join(filter(None, notes)))}
     for level, row in by_level.items():
         variant = params.variant_at(level)
@@ -450,7 +454,7 @@ def _metric_notes(
             "the strongest agreement of the column; it is not said to differ from the next."
         ),
     ]
-    if design := design_text(document):
+    if design := design_text(document["design"]):
         notes.append(f"{design}.")
     if letters is not None:
         notes.append(

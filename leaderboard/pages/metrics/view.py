@@ -30,9 +30,11 @@ from leaderboard.pages.metrics.filters import (
     parse_params,
 )
 from leaderboard.pages.metrics.letters import Letters, letters_by_metric, why_no_letters
-from leaderboard.pages.metrics.plots import forest_figure
+from leaderboard.pages.metrics.plots import forest_figure, scatter_documents
+from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.pages.metrics.tables import COMPARE_FORM, metric_board, shown_columns
 from leaderboard.pages.metrics.text import best_row, empty_reasons, headline, tied_with_best
+from leaderboard.queries.comparisons import comparisons
 from leaderboard.queries.system_choice import system_choices
 from leaderboard.stored_figures import figure_of, table_for_file
 from leaderboard.system_sets import system_note, systems_or_404
@@ -48,7 +50,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     aspect = aspect_or_404(request, version)
     systems = systems_or_404(request, version)
     _params(request, systems)  # what it does not have is refused before anything is computed
-    found = look(version, "correlations", **correlation_params(aspect, systems))
+    found = look(version, metric_leaderboard, **correlation_params(aspect, systems))
     context: dict[str, Any] = corpus_context(version, "metrics", aspect)
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Metric leaderboard")
@@ -124,7 +126,7 @@ def _letters(
     requested = comparison_params(aspect, params.level, params.systems)
     if requested is None:
         return None, None
-    found = look(version, "comparisons", **requested)
+    found = look(version, comparisons, **requested)
     return found, memoize(
         ("letters", found.stored, params.coefficient),
         lambda: letters_by_metric(found.answer, params.coefficient),
@@ -149,7 +151,7 @@ def _plots_query(version: CorpusVersion, aspect: str, metric: str, systems: str)
     )
 
 
-def _will_be_there(request: HttpRequest, found: Look) -> bool:
+def _will_be_there(request: HttpRequest, found: Look[dict[str, Any]]) -> bool:
     """The metric that is asked for is not in the older answer that is shown: whoever has just
     handed in its scores is led here before it is in the newer one."""
     requested = request.GET.get("metric", "")
@@ -183,7 +185,7 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     aspect = aspect_or_404(request, version)
     context = corpus_context(version, "metrics", aspect)
     systems = systems_or_404(request, version)
-    correlations = look(version, "correlations", **correlation_params(aspect, systems))
+    correlations = look(version, metric_leaderboard, **correlation_params(aspect, systems))
     if correlations.answer is None:
         return waiting_page(request, context, correlations, page_name=PLOTS, below_tab=True)
     if _will_be_there(request, correlations):
@@ -196,7 +198,7 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     )
     if not metric:
         raise Http404("no metric is computed on this corpus")
-    drawn = look(version, "scatter", aspect=aspect, metric=metric, systems=systems)
+    drawn = look(version, scatter_documents, aspect=aspect, metric=metric, systems=systems)
     with_points = whole(drawn) if "download" in request.GET else None
     if drawn.answer is None or ("download" in request.GET and with_points is None):
         return waiting_page(request, context, drawn, page_name=PLOTS, below_tab=True)

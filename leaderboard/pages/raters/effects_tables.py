@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from common.estimates import Estimate
 from common.tables import Cell, Column, Row, Table
 from common.tables.numerals import written
 from leaderboard.estimate_cells import cell_of
 from leaderboard.pages.raters.figures import RaterRow
-from leaderboard.plots import estimate_of
 
 ALIKE = 0.005
 """Rating points: where all means change by as much as this, their differences do not."""
@@ -175,7 +175,7 @@ def rater_rows(document: dict[str, Any]) -> list[RaterRow]:
         RaterRow(
             one["rater"],
             one["ratings"],
-            estimate_of(one["severity"]),
+            Estimate.from_json(one["severity"]),
             None if one["shares"] is None else tuple(one["shares"]),
         )
         for one in everyone

@@ -31,6 +31,7 @@ from leaderboard.analyses.computing import answer_of
 from leaderboard.analyses.kinds import registered
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import human_side, placed_human, scale_of
+from leaderboard.queries.standing import agreement
 from leaderboard.statistics.bounded import bounds_of_difference, cut_to
 from leaderboard.statistics.correlation.placed_scores import FloatArray
 from leaderboard.statistics.ranking.crossed_ratings import CrossedRatings
@@ -177,7 +178,7 @@ def _raters(
 def _agreement(version: CorpusVersion, aspect: str, level: str) -> dict[str, dict[str, Any]]:
     """Each rater's correlation with the mean of the others: the agreement page's answer has it
     already."""
-    report = answer_of(version, "agreement", aspect=aspect, level=level)
+    report = answer_of(version, agreement, aspect=aspect, level=level)
     pearson = report["leave_one_out"]["pearson"]
     return {
         one["rater"]: {key: value for key, value in one.items() if key != "rater"}

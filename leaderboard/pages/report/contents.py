@@ -18,20 +18,26 @@ from common.tables.numerals import written
 from common.tables.to_latex import table_to_latex
 from leaderboard import queries
 from leaderboard.analyses.computing import answer_of
+from leaderboard.answers.systems import SystemStanding
 from leaderboard.estimate_cells import COEFFICIENTS, of_all_levels
 from leaderboard.figures import Figure
 from leaderboard.metric_requests import comparison_params, correlation_params
 from leaderboard.pages.metrics.filters import BoardParams
 from leaderboard.pages.metrics.letters import letters_by_metric
-from leaderboard.pages.metrics.plots import forest_figure
+from leaderboard.pages.metrics.plots import forest_figure, scatter_documents
+from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.pages.metrics.tables import metric_board, shown_columns
 from leaderboard.pages.metrics.text import best_row, headline
 from leaderboard.pages.raters.agreement_tables import agreement_tables
 from leaderboard.pages.raters.effects_tables import corrected_table, in_one_sentence
+from leaderboard.pages.raters.query import rater_effects
 from leaderboard.pages.report.method import Method, method_of, reference_list
 from leaderboard.pages.systems.plots import rank_figure, system_means_figure
+from leaderboard.pages.systems.query import system_leaderboard
 from leaderboard.pages.systems.tables import system_board
 from leaderboard.pages.systems.text import headline as system_headline
+from leaderboard.queries.comparisons import comparisons
+from leaderboard.queries.standing import agreement
 from leaderboard.stored_figures import figure_of
 from workers.metrics.configuration import ConfigurationError, parse
 
@@ -78,29 +84,26 @@ def contents_of(version: CorpusVersion, aspect: str, say: Say = lambda _line: No
     """Everything is read where it is stored for the present data, else computed now. ``say`` hears
     what is at hand."""
     say("correlations")
-    correlations = answer_of(version, "correlations", **correlation_params(aspect))
+    correlations = answer_of(version, metric_leaderboard, **correlation_params(aspect))
     levels = _levels_shown(version, correlations)
-    comparisons = {}
+    compared: dict[str, dict[str, Any]] = {}
     for level in levels:
         say(f"tests of all pairs of metrics, {level} level")
         requested = comparison_params(aspect, level)
         if requested is not None:
-            comparisons[level] = answer_of(version, "comparisons", **requested)
+            compared[level] = answer_of(version, comparisons, **requested)
     say("systems and raters")
-    standing = answer_of(version, "systems", aspect=aspect)
-    agreement = {
-        level: answer_of(version, "agreement", aspect=aspect, level=level)
+    standing = answer_of(version, system_leaderboard, aspect=aspect)
+    agreements = {
+        level: answer_of(version, agreement, aspect=aspect, level=level)
         for level in queries.rated_levels(version, aspect)
     }
-    effects = answer_of(version, "rater-effects", aspect=aspect)
+    effects = answer_of(version, rater_effects, aspect=aspect)
     corrected = effects if effects["systems"] and not effects["reason"] else None
     scatter = _scatter(version, aspect, correlations, levels)
     sections = [
-        _agreement_section(version, agreement),
-        *(
-            _metric_section(version, correlations, level, comparisons.get(level))
-            for level in levels
-        ),
+        _agreement_section(version, agreements),
+        *(_metric_section(version, correlations, level, compared.get(level)) for level in levels),
         *(
             [Section("scatter", "The best metric against human ratings", figures=scatter)]
             if scatter
@@ -113,12 +116,12 @@ def contents_of(version: CorpusVersion, aspect: str, say: Say = lambda _line: No
         **correlations,
         "rows": [row for row in correlations["rows"] if row["level"] in levels],
     }
-    method = method_of(shown, comparisons, agreement, corrected)
+    method = method_of(shown, compared, agreements, corrected)
     return Contents(
         version=version,
         aspect=aspect,
         facts=_facts(version, aspect),
-        findings=_findings(correlations, comparisons, standing, levels),
+        findings=_findings(correlations, compared, standing, levels),
         sections=[
             section
             for section in sections
@@ -163,7 +166,7 @@ def _scale_text(version: CorpusVersion, aspect: str) -> str:
 def _findings(
     correlations: Mapping[str, Any],
     comparisons: Mapping[str, Any],
-    standing: Mapping[str, Any],
+    standing: SystemStanding,
     levels: list[str],
 ) -> list[str]:
     found = []
@@ -173,7 +176,7 @@ def _findings(
             correlations, params, letters_by_metric(comparisons.get(level), params.coefficient)
         )
         found.append(" ".join(part for part in (first, rest) if part))
-    best, beside = system_headline(standing["systems"])
+    best, beside = system_headline(standing.systems)
     return [words for words in (*found, " ".join(part for part in (best, beside) if part)) if words]
 
 
@@ -260,7 +263,7 @@ def _scatter(
     for level in levels:
         best = best_row(correlations, BoardParams(level=level))
         if best is not None:
-            drawn = answer_of(version, "scatter", aspect=aspect, metric=best["metric"])
+            drawn = answer_of(version, scatter_documents, aspect=aspect, metric=best["metric"])
             wanted = [f"scatter-{one}" for one in levels]
             return [
                 figure_of(document) for document in drawn["figures"] if document["id"] in wanted
@@ -268,8 +271,8 @@ def _scatter(
     return []
 
 
-def _system_section(version: CorpusVersion, aspect: str, standing: dict[str, Any]) -> Section:
-    if not standing["systems"]:
+def _system_section(version: CorpusVersion, aspect: str, standing: SystemStanding) -> Section:
+    if not standing.systems:
         return Section("systems", "Systems", ["The corpus holds no system's responses."])
     table = system_board(standing, None)
     metrics = [column.key for column in table.columns if column.group == "metrics"]

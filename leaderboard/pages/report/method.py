@@ -55,7 +55,7 @@ def method_of(
     if tested:
         paragraphs.append(("Differences of metrics", _differences(tested)))
         cited += ["permutation", "phipson", "holm"]
-    design = design_text(correlations)
+    design = design_text(correlations["design"])
     paragraphs.append(("Systems", f"{SYSTEMS} {design}." if design else SYSTEMS))
     if rater_effects is not None:
         paragraphs.append(

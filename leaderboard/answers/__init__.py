@@ -38,3 +38,13 @@ class SystemName:
     system: str
     kind: str
     position: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """Of a metric whose scores were submitted: by whom, and where it is described."""
+
+    by: str
+    level: str
+    link: str
+    file_sha256: str
