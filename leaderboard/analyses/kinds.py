@@ -78,7 +78,7 @@ class Kind:
 
 def json_form(value: Any) -> Any:
     """An answer, or a part of one, as dictionaries and lists."""
-    return _adapter(type(value)).dump_python(value, warnings=False)
+    return _adapter(type(value)).dump_python(value, by_alias=True, warnings=False)
 
 
 def _type_of(compute: Compute) -> Any:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from annotations.models import CorpusVersion, System
+from leaderboard.answers.metrics import CorrelationRow
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.correlations import rows_of_level
 from leaderboard.queries.human_scores import human_side
@@ -35,7 +35,7 @@ class _PeopleTurnByTurn:
 
 def people_turn_by_turn(
     version: CorpusVersion, aspect: str, systems: Sequence[System], *, resamples: int, seed: int
-) -> list[dict[str, Any]]:
+) -> list[CorrelationRow]:
     """Rows as ``meta_evaluation`` has them, at dialogue and system level: ratings of responses,
     averaged over a dialogue or a system, against ratings of whole dialogues. None where people did
     not do both."""

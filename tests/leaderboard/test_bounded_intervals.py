@@ -61,10 +61,10 @@ def test_no_interval_of_ratings_leaves_the_scale(version: CorpusVersion) -> None
         json_form(system_standing(version, "overall")),
         json_form(system_profile(version)),
         [
-            {"raw": one["raw"], "corrected": one["corrected"]}
-            for one in rater_effects(version, "overall")["systems"]
+            {"raw": one.raw.as_json(), "corrected": one.corrected.as_json()}
+            for one in rater_effects(version, "overall").systems
         ],
-        prediction_powered(version, "overall", "response_length")["systems"],
+        json_form(prediction_powered(version, "overall", "response_length")),
     ]
     for of_page in means:
         found = list(intervals(of_page))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -13,6 +12,7 @@ from common.tables import Table
 from common.web import page
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
+from leaderboard.answers.fewer_ratings import PredictionPowered, WhatIf
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
 from leaderboard.metric_requests import correlation_params
@@ -70,7 +70,7 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
         "curves": lambda: drawings()[1:],
         "what_if": what_if,
         "at": at,
-        "points": [one["dialogues"] for one in points],
+        "points": [one.dialogues for one in points],
         "sentence": in_one_sentence(document, at),
         "has_unrated": has_unrated(document),
         "written_from": (found.stored,),
@@ -86,7 +86,7 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _drawings(
-    document: dict[str, Any], points: list[dict[str, Any]], metric: str, aspect: str
+    document: PredictionPowered, points: list[WhatIf], metric: str, aspect: str
 ) -> list[Figure]:
     """The intervals with the ratings that there are; their widths, and what the metric is worth,
     with fewer."""
@@ -103,7 +103,7 @@ def _drawings(
             curve_points(points), figure_id="width-curve", metric=metric, signature=signature
         ),
         benefit_curve(
-            caveat_lines(document | {"what_if": points}),
+            caveat_lines(document, points),
             figure_id="worth-curve",
             metric=metric,
             signature=signature,
@@ -111,13 +111,13 @@ def _drawings(
     ]
 
 
-def _point(request: HttpRequest, points: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _point(request: HttpRequest, points: list[WhatIf]) -> WhatIf | None:
     """The number of rated dialogues whose systems are listed: ``?dialogues=``, else the usual
     one."""
     requested = request.GET.get("dialogues", "")
     if not requested:
         return usual_point(points)
-    found = next((one for one in points if str(one["dialogues"]) == requested), None)
+    found = next((one for one in points if str(one.dialogues) == requested), None)
     if found is None:
         raise Http404(f"the curve has no point at {requested} dialogues")
     return found

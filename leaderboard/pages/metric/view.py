@@ -17,6 +17,7 @@ from common.roles import is_organiser
 from common.web import page
 from leaderboard import queries
 from leaderboard.analyses import Look, look
+from leaderboard.answers.metrics import Disagreement, MetricCorrelations, ScoreDistribution
 from leaderboard.figures import Figure
 from leaderboard.pages.metric.figures import score_histogram, system_scores
 from leaderboard.pages.metric.mathml import equations_of, mathml
@@ -60,9 +61,9 @@ def metric(request: HttpRequest, name: str) -> HttpResponse:
     ran = [one for one in everywhere if one.configuration == configuration]
     agreement = _agreement(configuration, ran)
     if request.htmx:
-        context = {"metric": declared, "configuration": configuration, "agreement": agreement}
-        return page(request, "leaderboard/_metric_agreement.html", context)
-    context = {
+        part = {"metric": declared, "configuration": configuration, "agreement": agreement}
+        return page(request, "leaderboard/_metric_agreement.html", part)
+    context: dict[str, Any] = {
         "section": "metrics",
         "metric": declared,
         "configuration": configuration,
@@ -227,19 +228,19 @@ def _agreement(configuration: Configuration, ran: list[queries.Ran]) -> dict[str
     }
 
 
-def _has_row(answer: dict[str, Any], text: str) -> bool:
-    return any(row["metric"] == text for row in answer["rows"])
+def _has_row(answer: MetricCorrelations, text: str) -> bool:
+    return any(row.metric == text for row in answer.rows)
 
 
 # --- on one corpus --------------------------------------------------------------------------------
 
 
-def _judged(version: CorpusVersion, gaps: Look[dict[str, Any]], side: str) -> list[Judged]:
+def _judged(version: CorpusVersion, gaps: Look[Disagreement], side: str) -> list[Judged]:
     answer = gaps.answer
     if answer is None:
         return []
     return memoize(
-        ("judged", side, gaps.stored, version.revision), lambda: judged(version, answer[side])
+        ("judged", side, gaps.stored, version.revision), lambda: judged(version, answer.of(side))
     )
 
 
@@ -301,24 +302,23 @@ def _on_corpus(
 
 
 def _distribution_figure(
-    configuration: Configuration, corpus: str, spread: dict[str, Any], signature: str
+    configuration: Configuration, corpus: str, spread: ScoreDistribution, signature: str
 ) -> Figure:
-    if spread["level"] == "system":
+    if spread.level == "system":
         return system_scores(
-            [(name, number, score) for name, number, score in spread["systems"]],
+            spread.systems,
             figure_id="scores",
             metric=configuration.text,
             corpus=corpus,
             higher_is_better=configuration.higher_is_better,
             signature=signature,
         )
-    summary = spread["summary"] or {}
     return score_histogram(
-        [(low, high, count) for low, high, count in spread["bins"]],
+        spread.bins,
         figure_id="scores",
         metric=configuration.text,
         corpus=corpus,
-        mean=summary.get("mean"),
-        median=summary.get("median"),
+        mean=spread.summary.mean if spread.summary else None,
+        median=spread.summary.median if spread.summary else None,
         signature=signature,
     )

@@ -60,7 +60,7 @@ def comparison(request: HttpRequest, slug: str) -> HttpResponse:
     context: dict[str, Any] = corpus_context(version, "metrics", aspect)
     if board.answer is None:
         return waiting_page(request, context, board, page_name=PAGE_NAME, below_tab=True)
-    metrics = list(dict.fromkeys(row["metric"] for row in board.answer["rows"]))
+    metrics = list(dict.fromkeys(row.metric for row in board.answer.rows))
     pair = _pair(request, metrics) if metrics else None
     context |= {
         "empty_reasons": [] if metrics else empty_reasons(version, aspect),

@@ -18,6 +18,7 @@ from common.tables.to_html import TableWriter
 from common.web import page
 from leaderboard.analyses import Look, look, whole
 from leaderboard.analyses.pages import AWAITS_NEWER, waiting_page
+from leaderboard.answers.metrics import MetricComparisons, MetricCorrelations
 from leaderboard.corpus_context import corpus_context
 from leaderboard.metric_requests import comparison_params, correlation_params
 from leaderboard.pages.judges.items import inspector_links
@@ -93,10 +94,10 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "metric": metric,
         "plots_query": _plots_query(version, aspect, metric, systems),
         "metric_page": "" if comes else _metric_page(metric, version),
-        "judges": inspector_links(version, (row["metric"] for row in document["rows"]), aspect),
-        "has_metrics": bool(whole["rows"]),
-        "fits": bool(document["rows"]),
-        "empty_reasons": [] if whole["rows"] else empty_reasons(version, aspect),
+        "judges": inspector_links(version, (row.metric for row in document.rows), aspect),
+        "has_metrics": bool(whole.rows),
+        "fits": bool(document.rows),
+        "empty_reasons": [] if whole.rows else empty_reasons(version, aspect),
     }
     files = [table().table, figure().points] if "download" in request.GET else []
     return page(request, "leaderboard/metrics.html", context, files)
@@ -108,7 +109,7 @@ def _registered() -> str:
 
 
 def _params(
-    request: HttpRequest, systems: str, document: dict[str, Any] | None = None
+    request: HttpRequest, systems: str, document: MetricCorrelations | None = None
 ) -> BoardParams:
     try:
         return parse_params(request.GET, systems, document)
@@ -117,8 +118,8 @@ def _params(
 
 
 def _letters(
-    version: CorpusVersion, aspect: str, params: BoardParams, document: dict[str, Any]
-) -> tuple[Any, Letters | None]:
+    version: CorpusVersion, aspect: str, params: BoardParams, document: MetricCorrelations
+) -> tuple[Look[MetricComparisons] | None, Letters | None]:
     """The look at the comparisons of all pairs, where there is anything to compare, and the letters
     in it."""
     if params.shown_variant != GLOBAL or _count(document) < 2:
@@ -133,8 +134,8 @@ def _letters(
     )
 
 
-def _count(document: dict[str, Any]) -> int:
-    return len({row["metric"] for row in document["rows"]})
+def _count(document: MetricCorrelations) -> int:
+    return len({row.metric for row in document.rows})
 
 
 def _metric_page(configuration: str, version: CorpusVersion) -> str:
@@ -151,21 +152,22 @@ def _plots_query(version: CorpusVersion, aspect: str, metric: str, systems: str)
     )
 
 
-def _will_be_there(request: HttpRequest, found: Look[dict[str, Any]]) -> bool:
+def _will_be_there(request: HttpRequest, found: Look[MetricCorrelations]) -> bool:
     """The metric that is asked for is not in the older answer that is shown: whoever has just
     handed in its scores is led here before it is in the newer one."""
     requested = request.GET.get("metric", "")
     return (
         bool(requested)
         and found.is_under_way
-        and all(row["metric"] != requested for row in found.answer["rows"])
+        and found.answer is not None
+        and all(row.metric != requested for row in found.answer.rows)
     )
 
 
-def _chosen_metric(request: HttpRequest, document: dict[str, Any], params: BoardParams) -> str:
+def _chosen_metric(request: HttpRequest, document: MetricCorrelations, params: BoardParams) -> str:
     """The metric whose scatter plots are shown: the one asked for, else the one that the headline
     names."""
-    known = list(dict.fromkeys(row["metric"] for row in document["rows"]))
+    known = list(dict.fromkeys(row.metric for row in document.rows))
     requested: str = request.GET.get("metric", "")
     if requested in known:
         return requested
@@ -173,8 +175,8 @@ def _chosen_metric(request: HttpRequest, document: dict[str, Any], params: Board
         raise Http404(f"{requested} is not computed on this corpus")
     best = best_row(kept(document, params), params)
     if best is not None:
-        return str(best["metric"])
-    return str(known[0]) if known else ""
+        return best.metric
+    return known[0] if known else ""
 
 
 @require_safe

@@ -28,6 +28,7 @@ from common.web import page
 from leaderboard import queries
 from leaderboard.analyses import look, whole
 from leaderboard.analyses.pages import waiting_page
+from leaderboard.answers.raters import RaterEffects
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
 from leaderboard.pages.raters import query
@@ -168,7 +169,7 @@ def rater_effects(request: HttpRequest, slug: str) -> HttpResponse:
     document = found.answer
     corrected = cache(lambda: corrected_table(document, found.computed_at))
     raters = cache(lambda: rater_table(document, found.computed_at))
-    charts = cache(lambda: _figures(document) if document["raters"] else [])
+    charts = cache(lambda: _figures(document) if document.raters else [])
     context |= {
         "analysis": found,
         "look": found,
@@ -188,11 +189,10 @@ def rater_effects(request: HttpRequest, slug: str) -> HttpResponse:
     return page(request, "leaderboard/rater_effects.html", context, files)
 
 
-def _figures(document: dict[str, object]) -> list[Figure]:
+def _figures(document: RaterEffects) -> list[Figure]:
     rows = rater_rows(document)
     signature = effects_signature(document)
     drawn = [severity_forest(rows, figure_id="severity", signature=signature)]
-    steps = document["steps"]
-    if isinstance(steps, list):
-        drawn.append(scale_use(rows, steps, figure_id="scale-use", signature=signature))
+    if document.steps is not None:
+        drawn.append(scale_use(rows, document.steps, figure_id="scale-use", signature=signature))
     return drawn

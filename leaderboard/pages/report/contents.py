@@ -18,6 +18,8 @@ from common.tables.numerals import written
 from common.tables.to_latex import table_to_latex
 from leaderboard import queries
 from leaderboard.analyses.computing import answer_of
+from leaderboard.answers.metrics import MetricComparisons, MetricCorrelations
+from leaderboard.answers.raters import RaterEffects
 from leaderboard.answers.systems import SystemStanding
 from leaderboard.estimate_cells import COEFFICIENTS, of_all_levels
 from leaderboard.figures import Figure
@@ -86,7 +88,7 @@ def contents_of(version: CorpusVersion, aspect: str, say: Say = lambda _line: No
     say("correlations")
     correlations = answer_of(version, metric_leaderboard, **correlation_params(aspect))
     levels = _levels_shown(version, correlations)
-    compared: dict[str, dict[str, Any]] = {}
+    compared: dict[str, MetricComparisons] = {}
     for level in levels:
         say(f"tests of all pairs of metrics, {level} level")
         requested = comparison_params(aspect, level)
@@ -99,7 +101,7 @@ def contents_of(version: CorpusVersion, aspect: str, say: Say = lambda _line: No
         for level in queries.rated_levels(version, aspect)
     }
     effects = answer_of(version, rater_effects, aspect=aspect)
-    corrected = effects if effects["systems"] and not effects["reason"] else None
+    corrected = effects if effects.systems and not effects.reason else None
     scatter = _scatter(version, aspect, correlations, levels)
     sections = [
         _agreement_section(version, agreements),
@@ -112,10 +114,9 @@ def contents_of(version: CorpusVersion, aspect: str, say: Say = lambda _line: No
         _system_section(version, aspect, standing),
         _rater_section(effects, corrected),
     ]
-    shown = {
-        **correlations,
-        "rows": [row for row in correlations["rows"] if row["level"] in levels],
-    }
+    shown = replace(
+        correlations, rows=tuple(row for row in correlations.rows if row.level in levels)
+    )
     method = method_of(shown, compared, agreements, corrected)
     return Contents(
         version=version,
@@ -129,9 +130,7 @@ def contents_of(version: CorpusVersion, aspect: str, say: Say = lambda _line: No
         ],
         method=method,
         references=reference_list(method.cited, _citations(correlations)),
-        signatures=list(
-            dict.fromkeys(of_all_levels(row["signature"]) for row in correlations["rows"])
-        ),
+        signatures=list(dict.fromkeys(of_all_levels(row.signature) for row in correlations.rows)),
         software=f"dialeval {settings.VERSION}",
         made_at=timezone.now(),
     )
@@ -164,8 +163,8 @@ def _scale_text(version: CorpusVersion, aspect: str) -> str:
 
 
 def _findings(
-    correlations: Mapping[str, Any],
-    comparisons: Mapping[str, Any],
+    correlations: MetricCorrelations,
+    comparisons: Mapping[str, MetricComparisons],
     standing: SystemStanding,
     levels: list[str],
 ) -> list[str]:
@@ -196,10 +195,10 @@ def _agreement_section(version: CorpusVersion, agreement: Mapping[str, dict[str,
     return section
 
 
-def _levels_shown(version: CorpusVersion, correlations: Mapping[str, Any]) -> list[str]:
+def _levels_shown(version: CorpusVersion, correlations: MetricCorrelations) -> list[str]:
     """Without the dialogue level where every dialogue is one turn: it would say everything
     twice."""
-    levels = list(dict.fromkeys(row["level"] for row in correlations["rows"]))
+    levels = list(dict.fromkeys(row.level for row in correlations.rows))
     return [
         level
         for level in levels
@@ -215,7 +214,10 @@ def _is_one_turn_each(version: CorpusVersion) -> bool:
 
 
 def _metric_section(
-    version: CorpusVersion, document: dict[str, Any], level: str, compared: dict[str, Any] | None
+    version: CorpusVersion,
+    document: MetricCorrelations,
+    level: str,
+    compared: MetricComparisons | None,
 ) -> Section:
     params = BoardParams(level=level)
     letters = letters_by_metric(compared, params.coefficient)
@@ -240,11 +242,11 @@ def _metric_section(
     return section
 
 
-def _differences(compared: Mapping[str, Any]) -> str:
+def _differences(compared: MetricComparisons) -> str:
     sentences = []
     for name, symbol in COEFFICIENTS:
-        pairs = compared["coefficients"].get(name, {}).get("pairs", [])
-        tested = [pair[4] for pair in pairs if pair[4] is not None]
+        found = compared.coefficients.get(name)
+        tested = [pair.p_holm for pair in found.pairs if pair.p_holm is not None] if found else []
         if tested:
             sentences.append(
                 f"{written(sum(p < 0.05 for p in tested), 0)} of {written(len(tested), 0)} by "
@@ -256,14 +258,14 @@ def _differences(compared: Mapping[str, Any]) -> str:
 
 
 def _scatter(
-    version: CorpusVersion, aspect: str, correlations: dict[str, Any], levels: list[str]
+    version: CorpusVersion, aspect: str, correlations: MetricCorrelations, levels: list[str]
 ) -> list[Figure]:
     """Of the metric that follows people best at the finest level that has one; none where no metric
     does."""
     for level in levels:
         best = best_row(correlations, BoardParams(level=level))
         if best is not None:
-            drawn = answer_of(version, scatter_documents, aspect=aspect, metric=best["metric"])
+            drawn = answer_of(version, scatter_documents, aspect=aspect, metric=best.metric)
             wanted = [f"scatter-{one}" for one in levels]
             return [
                 figure_of(document) for document in drawn["figures"] if document["id"] in wanted
@@ -296,9 +298,9 @@ def _system_section(version: CorpusVersion, aspect: str, standing: SystemStandin
     return section
 
 
-def _rater_section(effects: dict[str, Any], corrected: dict[str, Any] | None) -> Section:
+def _rater_section(effects: RaterEffects, corrected: RaterEffects | None) -> Section:
     if corrected is None:
-        reason = effects["reason"] or "nobody rated"
+        reason = effects.reason or "nobody rated"
         return Section(
             "raters",
             "Strict and lenient raters",
@@ -325,9 +327,9 @@ def _without_links(row: Row) -> Row:
     return replace(row, cells={key: replace(cell, href="") for key, cell in row.cells.items()})
 
 
-def _citations(correlations: Mapping[str, Any]) -> list[str]:
+def _citations(correlations: MetricCorrelations) -> list[str]:
     found = []
-    for text in dict.fromkeys(row["metric"] for row in correlations["rows"]):
+    for text in dict.fromkeys(row.metric for row in correlations.rows):
         try:
             found.append(parse(text).metric.citation)
         except ConfigurationError:

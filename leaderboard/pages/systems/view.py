@@ -19,8 +19,9 @@ from common.tables import Table
 from common.tables.to_html import TableWriter
 from common.text import parse_integer
 from common.web import page
-from leaderboard.analyses import Look, all_kinds, look
+from leaderboard.analyses import Look, look
 from leaderboard.analyses.pages import waiting_page
+from leaderboard.answers.raters import RaterEffects
 from leaderboard.answers.systems import (
     MisleadingMetrics,
     Separating,
@@ -104,15 +105,15 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     misleading = _misleading(
         request, version, aspect, {"systems": chosen} if request.GET.get("systems") else {}
     )
-    effects = _effects(version, aspect)
+    effects = look(version, rater_effects, aspect=aspect)
 
-    corrected = _corrected(effects)
+    corrected = _corrected(effects.answer)
     shown_kinds = tuple(kinds)
 
     @cache
     def table() -> TableWriter:
         board = memoize(
-            ("system board", found.stored, effects.stored if effects else "", shown_kinds),
+            ("system board", found.stored, effects.stored, shown_kinds),
             lambda: page_writer(system_board(document, found.computed_at, kinds, corrected)),
         )
         places = {row.swatch: row for row in _rows(misleading)}
@@ -150,7 +151,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "written_from": (
             found.stored,
             misleading.look.stored,
-            effects.stored if effects else "",
+            effects.stored,
             str(scale),
         ),
         "misleading": misleading,
@@ -335,13 +336,8 @@ def _separating(version: CorpusVersion, aspect: str, params: dict[str, str]) -> 
     return section
 
 
-def _effects(version: CorpusVersion, aspect: str) -> Look[Any] | None:
-    return look(version, rater_effects, aspect=aspect) if "rater-effects" in all_kinds() else None
-
-
-def _corrected(effects: Look[Any] | None) -> dict[int, Estimate] | None:
+def _corrected(effects: RaterEffects | None) -> dict[int, Estimate] | None:
     """By position; None while nothing is known."""
-    document = effects.answer if effects else None
-    if document is None:
+    if effects is None:
         return None
-    return {one["position"]: Estimate.from_json(one["corrected"]) for one in document["systems"]}
+    return {one.position: one.corrected for one in effects.systems}
