@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from leaderboard.answers.fewer_ratings import SystemWidths, WhatIf
 from leaderboard.pages.fewer_ratings.figures import (
     SYSTEMS_DRAWN,
     WidthAt,
@@ -96,14 +97,18 @@ def test_without_a_wish_the_page_takes_as_many_dialogues_as_do_not_flatter(rated
 
 def test_points_where_fewer_systems_have_a_width_are_no_points_of_the_curve():
     def point(dialogues, *gains):
-        return {"dialogues": dialogues, "systems": [{"gain": gain} for gain in gains]}
+        systems = tuple(
+            SystemWidths(position=place, width_alone=gain, width=gain, gain=gain)
+            for place, gain in enumerate(gains)
+        )
+        return WhatIf(dialogues=dialogues, width_alone=1.0, width=1.0, gain=1.0, systems=systems)
 
     alone, both, more = point(10, 1.5, None), point(15, 1.2, 1.1), point(30, 1.1, 1.0)
-    points = points_of_all({"what_if": [alone, both, more]})
+    points = points_of_all([alone, both, more])
     assert points == [both, more]
     assert usual_point(points) is more
     assert usual_point([both]) is both
-    assert usual_point(points_of_all({"what_if": []})) is None
+    assert usual_point(points_of_all([])) is None
 
 
 def test_what_the_page_shows_can_be_downloaded(rated, places, client):

@@ -3,6 +3,7 @@ here."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from common.tables import Cell, Column, Row, Table
@@ -178,14 +179,12 @@ def two_means(document: PredictionPowered) -> list[TwoMeans]:
     ]
 
 
-def points_of_all(document: PredictionPowered) -> list[WhatIf]:
+def points_of_all(curve: Sequence[WhatIf]) -> list[WhatIf]:
     """The points of the curve at which as many systems have a width as at any: a mean of fewer
     systems beside it would be a mean of others. Where systems answer different dialogues, few drawn
     ones are too few for most of them."""
-    defined = [sum(system.gain is not None for system in one.systems) for one in document.what_if]
-    return [
-        one for one, count in zip(document.what_if, defined, strict=True) if count == max(defined)
-    ]
+    defined = [sum(system.gain is not None for system in one.systems) for one in curve]
+    return [one for one, count in zip(curve, defined, strict=True) if count == max(defined)]
 
 
 def usual_point(points: list[WhatIf]) -> WhatIf | None:

@@ -56,7 +56,7 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
     if found.answer is None:
         return waiting_page(request, context, found, page_name=PAGE_NAME, below_tab=True)
     document = found.answer
-    points = points_of_all(document)
+    points = points_of_all(document.what_if)
     at = _point(request, points)
     means = cache(lambda: powered_table(document, found.computed_at))
     drawings = cache(lambda: _drawings(document, points, metric, aspect))

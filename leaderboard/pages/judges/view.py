@@ -21,6 +21,7 @@ from common.text import parse_integer
 from common.web import page, stream_as_file
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
+from leaderboard.answers.judges import InjectedResponse, Injections
 from leaderboard.pages.judges import bias
 from leaderboard.pages.judges.answers import OneJudged, SentRequest, one_judged, sent_request
 from leaderboard.pages.judges.export import FILES, as_documents
@@ -146,7 +147,7 @@ def judge_bias(request: HttpRequest, slug: str) -> HttpResponse:
         "turns_table": named.get("judge-turns"),
         "family_table": named["judge-family"],
         "sentences": bias_sentences(found.answer),
-        "injected": _injected(version, aspect, configuration, found.answer),
+        "injected": _injected(version, aspect, configuration, found.answer.injections),
     }
     return page(request, "leaderboard/judge_hygiene.html", context, tables)
 
@@ -303,8 +304,8 @@ def _requests(one: OneJudged, step: int | None) -> list[tuple[str, SentRequest |
 
 
 def _injected(
-    version: CorpusVersion, aspect: str, configuration: Configuration, found: dict[str, Any]
-) -> list[tuple[dict[str, Any], str]]:
+    version: CorpusVersion, aspect: str, configuration: Configuration, found: Injections
+) -> list[tuple[InjectedResponse, str]]:
     """The flagged responses of systems that are still shown, each with its address."""
     shown = {system.position for system in select_systems(version)}
     return [
@@ -314,11 +315,11 @@ def _injected(
                 version,
                 aspect,
                 configuration,
-                one["system"],
-                one["dialogue"],
-                one["turn"] if one["turn"] >= 0 else None,
+                one.system,
+                one.dialogue,
+                one.turn if one.turn >= 0 else None,
             ),
         )
-        for one in found["injections"]["rows"][:INJECTIONS_SHOWN]
-        if one["system"] in shown
+        for one in found.rows[:INJECTIONS_SHOWN]
+        if one.system in shown
     ]
