@@ -19,7 +19,7 @@ from leaderboard.analyses.kinds import all_kinds, kind_of
 from leaderboard.analyses.look import is_of, look, question_of, wanted_of
 from leaderboard.models import Analysis
 from workers.jobs import FailJob, LeaseLost, RetryJob, works_on
-from workers.waiting_raters import LOOK_SECONDS
+from workers.runs.presence import LOOK_SECONDS
 
 T = TypeVar("T")
 

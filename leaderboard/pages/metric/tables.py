@@ -29,7 +29,7 @@ from leaderboard.pages.metric.query import Judged
 from leaderboard.queries import DetailsOf, MadeWith
 from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
 from workers.metrics.base import Option
-from workers.metrics.configuration import Configuration, written_value
+from workers.metrics.common.configuration import Configuration, written_value
 
 
 def detail_tables(details: Sequence[DetailsOf], corpus: str, signature: str) -> list[Table]:

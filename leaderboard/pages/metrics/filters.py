@@ -11,7 +11,7 @@ from typing import Any
 from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
 from leaderboard.estimate_cells import COEFFICIENT_NAMES
 from leaderboard.queries.system_choice import ALL, SystemChoice
-from workers.metrics.configuration import ConfigurationError, parse
+from workers.metrics.common.configuration import ConfigurationError, parse
 from workers.metrics.registry import all_metrics
 
 ANY = "any"

@@ -41,7 +41,7 @@ from leaderboard.pages.systems.text import headline as system_headline
 from leaderboard.queries.comparisons import comparisons
 from leaderboard.queries.standing import agreement
 from leaderboard.stored_figures import figure_of
-from workers.metrics.configuration import ConfigurationError, parse
+from workers.metrics.common.configuration import ConfigurationError, parse
 
 Say = Callable[[str], None]
 PAIRS_SHOWN = 20
