@@ -108,7 +108,7 @@ def sentences(**given: dict[str, object]) -> dict[str, object]:
     ],
 )
 def test_what_is_found_hangs_on_the_interval(interval, says, warns) -> None:
-    one = {"value": 0.2, "ci": interval}
+    one = {"value": sum(interval) / 2, "ci": interval}
     said = sentences(
         verbosity={"judge": one, "human": one, "judge_given_human": one, "n": 9, "mean_words": None}
     )["verbosity"]
