@@ -187,7 +187,8 @@ class MetricCorrelations(WithIntervals):
         return list(self.leave_one_out_agreement)
 
     def people(self, statistic: str, level: str, coefficient: str = "pearson") -> Estimate:
-        """``statistic``: ``correlation_ceiling``, ``reliability`` or ``leave_one_out_agreement``."""
+        """``statistic``: the field, ``correlation_ceiling``, ``reliability`` or
+        ``leave_one_out_agreement``."""
         by_level: PeopleByLevel = getattr(self, statistic)
         if not by_level:
             return Estimate.undefined("not computed yet")

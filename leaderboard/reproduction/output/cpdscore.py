@@ -200,8 +200,8 @@ def _latex_table(table: dict[str, Any]) -> list[str]:
     lines += [r"\bottomrule", r"\end{tabular}"]
     lines += [
         comment(
-            f"{line.source}, {cell['corpus']}, {cell['level']} level: {coverage_text(cell['coverage'])}, n = "
-            f"{cell['n']}"
+            f"{line.source}, {cell['corpus']}, {cell['level']} level: "
+            f"{coverage_text(cell['coverage'])}, n = {cell['n']}"
         )
         for line in _lines(table)
         for cell in line.cells

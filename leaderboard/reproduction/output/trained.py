@@ -400,7 +400,8 @@ def _latex_table(document: Mapping[str, Any], table: Mapping[str, Any]) -> list[
     scored = [one for row in table["rows"] for group in row["ours"] for one in group["scored"]]
     lines += [
         comment(
-            f"{one['configuration']}, {table['corpus']}: {coverage_text(one['coverage'])}, n = {one['n']}"
+            f"{one['configuration']}, {table['corpus']}: {coverage_text(one['coverage'])}, "
+            f"n = {one['n']}"
         )
         for one in scored
         if is_partial(one["coverage"])
