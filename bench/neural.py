@@ -39,7 +39,7 @@ SUBMISSIONS = 5
 EQUAL = 1e-5
 UNEQUAL_SHARE = 0.001
 """bert-score lets a best cosine be negative in the longest texts of each of its batches only; see
-docs/metrics.md."""
+the description of bertscore_f1."""
 
 Systems = list[list[Example]]
 

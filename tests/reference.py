@@ -1,8 +1,8 @@
 """Reference pages from the code: ``python -m tests.reference FOLDER`` (``make reference``).
 
 ``commands.md`` has each command's help; ``settings.md``, ``metrics.md`` and ``formats.md`` what is
-declared; ``addresses.md`` the URL configuration with each view's docstring, and who may open it by the
-permission matrices, which tests hold to the site. Nothing here is written by hand.
+declared; ``addresses.md`` the URL configuration with each view's docstring, and who may open it by
+the permission matrices, which tests hold to the site. Nothing here is written by hand.
 """
 
 from __future__ import annotations

@@ -20,7 +20,9 @@ def address(name: str, round: Round, **query: str) -> str:
 
 
 def text_of(answer: Any) -> str:
-    return b"".join(answer).decode() if answer.streaming else answer.content.decode()
+    """What came. Of a page, a run of whitespace is one space, as a browser shows it."""
+    text = b"".join(answer).decode() if answer.streaming else answer.content.decode()
+    return " ".join(text.split()) if "html" in answer["Content-Type"] else text
 
 
 def file_of(data: bytes, name: str = "responses.jsonl") -> SimpleUploadedFile:

@@ -102,7 +102,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def usr_file(folder: Path) -> Path:
-    """The name of the published file, the importer's example in it, three times with other words."""
+    """Named like the published file: the importer's example three times, with other words."""
     example = json.loads(importers()["usr"].example)
     contexts = [
         json.loads(json.dumps(example[0]).replace("cacti", plant))

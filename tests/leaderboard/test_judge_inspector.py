@@ -77,7 +77,7 @@ def version(tmp_path: Path) -> CorpusVersion:
 def page(client: Client, query: str = "", address: str = LIST, **headers: str) -> str:
     answer = client.get(f"{address}{query}", headers=headers)
     assert answer.status_code == 200, answer.content.decode()[:400]
-    return answer.content.decode()
+    return " ".join(answer.content.decode().split())
 
 
 def one(system: int, dialogue: int, turn: int | None = None, metric: str = "") -> str:

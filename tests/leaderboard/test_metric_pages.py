@@ -25,7 +25,7 @@ HTMX = {"HX-Request": "true"}
 def page(client: Client, address: str = "/metrics/length/", **headers: str) -> str:
     response = client.get(address, headers=headers)
     assert response.status_code == 200, response.content.decode()[:400]
-    return html.unescape(response.content.decode())
+    return html.unescape(" ".join(response.content.decode().split()))
 
 
 def table(client: Client, name: str, address: str = "/metrics/length/") -> list[dict[str, str]]:

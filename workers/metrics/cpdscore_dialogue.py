@@ -49,8 +49,8 @@ TURN_PROMPT = Option(
 REPORT = Option(
     "report",
     FINAL,
-    "which of the second step's numbers is the score: the final one, that over the turns, that of "
-    "the interaction",
+    "which of the second step's numbers is the score: final, overall_turn (that over the turns) "
+    "or interaction",
     (FINAL, OVERALL_TURN, INTERACTION),
 )
 

@@ -29,7 +29,8 @@ COLUMNS = {
     "role": "`regular`, `training` or `attention`",
     "dialogue": "its id in the corpus",
     "turn": "its number; empty at dialogue level",
-    "system": "its name in the corpus, of a chat the chat system's; empty for a check with a text of "
+    "system": "its name in the corpus, of a chat the chat system's; empty for a check with a "
+    "text of "
     "its own",
     "rater": "the pseudonym, `rater 3`",
     "account": "only where names were asked for: the log-in name; empty where it was deleted",
@@ -37,7 +38,8 @@ COLUMNS = {
     "counts": "1 where it is one of the item's k ratings",
     "position": "the place of the item in the rater's order of work",
     "propensity": "the probability with which the item was drawn: docs/campaigns.md",
-    "system_propensity": "the probability with which the item's system was drawn, where ratings are "
+    "system_propensity": "the probability with which the item's system was drawn, where ratings "
+    "are "
     "spread adaptively (docs/statistics_allocation.md); else empty",
     "current": "of revisions only: 1 for the one that holds",
     "revision": "its number, from 1",

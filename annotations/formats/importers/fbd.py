@@ -197,10 +197,11 @@ kind `aggregate` represents them, and agreement is undefined.
 |---|---|---|
 | 1 | `overall` | open |
 | 4 | `relevance`, `grammar`, `content`, `overall` | 1 to 5 |
-| 6 | `Understandable`, `Natural`, `Maintains Context`, `Engaging`, `Uses Knowledge`, `Overall` | USR's |
+| 6 | USR's, in the order below | USR's |
 | n | `aspect_1` … `aspect_n`; the last one is the main one | open |
 
-An open scale is only checked for finite numbers: the file does not say what the raters could
+USR's aspects are `Understandable`, `Natural`, `Maintains Context`, `Engaging`, `Uses Knowledge`,
+`Overall`. An open scale is only checked for finite numbers: the file does not say what the raters could
 choose."""
 _EXAMPLE = (
     '{"src": "shall we go ? it is late .", "refs": ["yes , let us ."], "hyps": ["why ?", '

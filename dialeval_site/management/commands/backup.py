@@ -29,7 +29,8 @@ class Command(ConsoleCommand):
             type=Path,
             required=True,
             metavar="FILE",
-            help="one of that name is replaced when the new one is whole; only its owner may read it",
+            help="one of that name is replaced when the new one is whole; only its owner may "
+            "read it",
         )
         parser.add_argument(
             "--with-models",

@@ -69,7 +69,8 @@ class Command(ConsoleCommand):
             "--corpus",
             required=True,
             metavar="S",
-            help="a corpus's slug (its newest version), or a file of conversations as for train; all "
+            help="a corpus's slug (its newest version), or a file of conversations as for train; "
+            "all "
             "its answers count, by either speaker",
         )
         parser.add_argument(

@@ -65,7 +65,8 @@ class Command(ConsoleCommand):
             "--side",
             default=PEOPLE,
             metavar="human|SYSTEM",
-            help="whose responses: human are the references; or a system's name, which every corpus "
+            help="whose responses: human are the references; or a system's name, which every "
+            "corpus "
             "must have",
         )
         add_format_argument(parser, "csv", "latex")

@@ -51,7 +51,8 @@ class Command(ConsoleCommand):
             "--metrics",
             required=True,
             metavar="a,b",
-            help="configurations such as bleu_4,rouge_l[stem=true]; all: every metric in its default "
+            help="configurations such as bleu_4,rouge_l[stem=true]; all: every metric in its "
+            "default "
             "configuration that can be computed here, but for LLM judges",
         )
         parser.add_argument("--systems", type=comma_list, metavar="x,y", help="only these systems")

@@ -86,7 +86,8 @@ class Command(ConsoleCommand):
             "--corpus",
             required=True,
             metavar="S",
-            help="a corpus's slug (its newest version), or a file: DailyDialog as JSON lines or __eou__ "
+            help="a corpus's slug (its newest version), or a file: DailyDialog as JSON lines or "
+            "__eou__ "
             "text, PersonaChat/ConvAI2, jsonl, CPDC, told by its first line; it is read where the "
             "training runs",
         )
@@ -110,7 +111,8 @@ class Command(ConsoleCommand):
             "--seconds",
             type=float,
             metavar="T",
-            help="the time that training, validations and checkpoints may take in all; the learning "
+            help="the time that training, validations and checkpoints may take in all; the "
+            "learning "
             "rate decays over the steps that fit (default: any)",
         )
         parser.add_argument(
@@ -122,13 +124,15 @@ class Command(ConsoleCommand):
         parser.add_argument(
             "--contrastive",
             choices=list(CONTRASTIVE),
-            help="density: the loss L_CL as the paper has it (1, the default), as the released code "
+            help="density: the loss L_CL as the paper has it (1, the default), as the released "
+            "code "
             "has it (released), or none (0)",
         )
         parser.add_argument(
             "--objective",
             choices=OBJECTIVES,
-            help="density: tell the answer from all others of a context (selection, the default), or "
+            help="density: tell the answer from all others of a context (selection, the "
+            "default), or "
             "each by itself from noise (binary, the loss of maude_style)",
         )
         parser.add_argument(
@@ -148,7 +152,8 @@ class Command(ConsoleCommand):
             "--batch",
             type=parse_integer(1),
             metavar="P",
-            help="pairs whose mean loss makes one step, each with its negatives (default: 16; cmn 32)",
+            help="pairs whose mean loss makes one step, each with its negatives (default: 16; "
+            "cmn 32)",
         )
         parser.add_argument(
             "--precision",
@@ -207,7 +212,8 @@ class Command(ConsoleCommand):
             "--patience",
             type=parse_integer(0),
             metavar="N",
-            help="validations in a row without a better figure, after which it stops (default: never)",
+            help="validations in a row without a better figure, after which it stops (default: "
+            "never)",
         )
         parser.add_argument(
             "--save-every",

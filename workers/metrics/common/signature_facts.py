@@ -15,7 +15,8 @@ FACTS = {
     "baselines": "BERTScore: the three numbers taken from the baseline's file",
     "vectors_of": "word vectors: `words` of a file, or the model's `input embeddings`",
     "pooling": "context_similarity, FBD, PRD, bert_ruber: how states become one vector",
-    "with_persona": "context_similarity, judges: whether `all`, `some` or `none` of the run's responses had "
+    "with_persona": "context_similarity, judges: whether `all`, `some` or `none` of the run's "
+    "responses had "
     "a persona",
     "directions": "greedy_matching: `both`",
     "ddof": "FBD: 1, unbiased covariances",
@@ -39,16 +40,19 @@ FACTS = {
     "log": "usr_mlm: natural",
     "prompt_sha256": "judges: the first 12 digits of the SHA-256 of the prompt",
     "turn_prompt_sha256": "cpdscore_dialogue: the same of its first step's prompt",
-    "asked_with": "judges, only where the endpoint did not take the request as it is: parameters that "
+    "asked_with": "judges, only where the endpoint did not take the request as it is: parameters "
+    "that "
     "were not sent (`no_seed`, …), `no_prefill`, `continue_final_message`, `json_schema`; "
     "`written_number` where it replaces an expected score (docs/judges.md)",
-    "reported_model": "judges: what the endpoint says has answered about the run's responses, where that is "
+    "reported_model": "judges: what the endpoint says has answered about the run's responses, "
+    "where that is "
     "not the model's name",
     "smooth": "BLEU, corpus_bleu: how an order without a match counts",
     "epsilon": "BLEU: as so many matches",
     "measure": "ROUGE: which of precision, recall and F",
     "tokens": "ROUGE: what a token is",
-    "tokenize": "lexical metrics: what was used where the option did not say it, written `tokenize_used`",
+    "tokenize": "lexical metrics: what was used where the option did not say it, written "
+    "`tokenize_used`",
     "unicode": "lexical metrics: the same, written `unicode_used`",
     "language": "lexical metrics: the corpus's language, by which `tokenize=auto` chose; `unknown` "
     "where nobody knows it",

@@ -48,7 +48,8 @@ class Command(ConsoleCommand):
         parser.add_argument(
             "--names",
             action="store_true",
-            help="add the raters' account names, in a column (key) 'account'; not with mt-metrics-eval",
+            help="add the raters' account names, in a column (key) 'account'; not with "
+            "mt-metrics-eval",
         )
         parser.add_argument(
             "--include-excluded",
