@@ -8,12 +8,42 @@ from dataclasses import dataclass
 from typing import Any
 
 
+class OwnJson:
+    """A class that says itself how it stands in JSON (``as_json``, ``from_json``), where that is
+    not a key for each field; pydantic reads and writes it so."""
+
+    __slots__ = ()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
+        from pydantic_core import core_schema  # not needed by those who compute
+
+        return core_schema.no_info_plain_validator_function(
+            cls.from_json,
+            serialization=core_schema.plain_serializer_function_ser_schema(cls.as_json),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True)
-class Undefined:
+class Undefined(OwnJson):
     """A score or coefficient that does not exist, with the reason a person can act on. Never 0,
     never a default."""
 
     reason: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {"value": None, "reason": self.reason}
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Undefined:
+        return cls(document["reason"])
 
 
 BESIDE_ITS_INTERVAL = (
@@ -24,7 +54,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(OwnJson):
     """A statistic: ``value`` with its interval and p-value, or ``value=None`` with a ``reason``.
 
     An interval holds its value. Where a procedure finds one that does not, it has not described
@@ -38,6 +68,8 @@ class Estimate:
     """Why ``value`` is None; or, when there is a value, why ``ci`` is None."""
     p_reason: str = ""
     """Why a test that was made gives no ``p``; "" where none was asked for."""
+    ci_remark: str = ""
+    """Why the interval may not hold its 95 %."""
 
     def __post_init__(self) -> None:
         if self.ci is None or self.value is None:
@@ -79,4 +111,21 @@ class Estimate:
         elif self.reason:
             document["ci"] = None
             document["ci_reason"] = self.reason
+        if self.ci_remark:
+            document["ci_remark"] = self.ci_remark
         return document
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Estimate:
+        """What ``as_json`` wrote."""
+        if document["value"] is None:
+            return cls(None, reason=document["reason"])
+        ci = document.get("ci")
+        return cls(
+            document["value"],
+            (ci[0], ci[1]) if ci else None,
+            document.get("p"),
+            document.get("ci_reason", ""),
+            document.get("p_reason", ""),
+            document.get("ci_remark", ""),
+        )

@@ -20,10 +20,12 @@ from common.api.schemas import Figure, Text
 from common.roles import is_organiser
 from common.web import is_head_request
 from leaderboard import queries
-from leaderboard.analyses import look, whole
+from leaderboard.analyses import json_form, look, whole
 from leaderboard.analyses.rest import NotYet, not_yet
 from leaderboard.exports import zipped_export
+from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.queries.agreement_pairs import with_all_pairs
+from leaderboard.queries.standing import agreement
 
 router = Router(tags=["corpora"])
 Level = Literal["turn", "dialogue", "system"]
@@ -151,7 +153,7 @@ def get_correlations(
     version = version_of(request, place.slug, params)
     aspect = aspect_of(version, params.aspect)
     try:
-        found = look(version, "correlations", aspect=aspect, systems=params.systems)
+        found = look(version, metric_leaderboard, aspect=aspect, systems=params.systems)
     except NotFound as unknown:
         raise Refused(
             422,
@@ -163,18 +165,19 @@ def get_correlations(
     if answer is None:
         return not_yet(found, response)
     levels = queries.CORRELATION_LEVELS if params.level == "all" else (params.level,)
+    document = json_form(answer)
     return {
-        **answer,
-        "rows": [row for row in answer["rows"] if row["level"] in levels],
+        **document,
+        "rows": [row for row in document["rows"] if row["level"] in levels],
         **{
-            key: {level: values for level, values in answer[key].items() if level in levels}
+            key: {level: values for level, values in document[key].items() if level in levels}
             for key in (
                 "correlation_ceiling",
                 "reliability",
                 "leave_one_out_agreement",
                 "human_ceiling",
             )
-            if key in answer
+            if key in document
         },
         "computed_at": found.computed_at,
         "stale": found.state != "present",
@@ -228,7 +231,7 @@ def get_agreement(
     aspect = aspect_of(version, params.aspect)
     rated = [level for level in queries.rated_levels(version, aspect) if level != "system"]
     level = params.level or (rated[0] if rated else "turn")
-    found = look(version, "agreement", aspect=aspect, level=level)
+    found = look(version, agreement, aspect=aspect, level=level)
     answer = whole(found)
     if answer is None:
         return not_yet(found, response)

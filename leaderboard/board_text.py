@@ -5,37 +5,47 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from leaderboard.statistics.design import TEXTS
+from leaderboard.answers import Submission, WithIntervals
+from leaderboard.statistics.design import TEXTS, Kind
 
 
-def who_handed_in(submitted: dict[str, str]) -> str:
-    described = f" Described at {submitted['link']}." if submitted["link"] else ""
+def who_handed_in(submitted: Submission) -> str:
+    described = f" Described at {submitted.link}." if submitted.link else ""
     return (
-        f"Computed elsewhere; its scores of {submitted['level']}s were submitted by "
-        f"{submitted['by']}.{described} SHA-256 of the file: {submitted['file_sha256'][:12]}…"
+        f"Computed elsewhere; its scores of {submitted.level}s were submitted by "
+        f"{submitted.by}.{described} SHA-256 of the file: {submitted.file_sha256[:12]}…"
     )
 
 
-def design_text(document: Mapping[str, Any]) -> str:
-    """Of a corpus whose systems do not all answer the same dialogues; "" else, and of older stored
-    answers."""
-    return TEXTS[document.get("design", "crossed")]
+def design_text(design: Kind) -> str:
+    """Of a corpus whose systems do not all answer the same dialogues; "" else."""
+    return TEXTS[design]
 
 
-def board_signature(document: dict[str, Any]) -> str:
-    """``ci`` names how the document's intervals are made, where it is not the percentile
-    bootstrap."""
-    method = document.get("ci", "percentile95-bootstrap-over-dialogues")
+def board_signature(answer: WithIntervals, aspect: str) -> str:
+    chosen = getattr(answer, "systems_chosen", "")
+    systems = f"|systems:{chosen}" if chosen else ""
+    design = getattr(answer, "design", "crossed").replace(" ", "-")
+    systems += f"|design:{design}" if design != "crossed" else ""
+    return (
+        f"corpus:{answer.corpus}|corpus_version:{answer.corpus_version}|"
+        f"aspect:{aspect}{systems}|ci:{answer.ci}|resamples:{answer.resamples}|"
+        f"seed:{answer.seed}"
+    )
+
+
+def name_of(metric: str, submitted: Submission | None) -> str:
+    """A name that a built-in metric has taken since says that it was submitted already."""
+    is_marked = submitted is None or metric.endswith("(submitted)")
+    return metric if is_marked else f"{metric} (submitted)"
+
+
+def document_signature(document: Mapping[str, Any]) -> str:
     systems = f"|systems:{document['systems_chosen']}" if "systems_chosen" in document else ""
     design = document.get("design", "crossed").replace(" ", "-")
     systems += f"|design:{design}" if design != "crossed" else ""
     return (
         f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|"
-        f"aspect:{document['aspect']}{systems}|ci:{method}|resamples:{document['resamples']}|"
-        f"seed:{document['seed']}"
+        f"aspect:{document['aspect']}{systems}|ci:{document['ci']}|"
+        f"resamples:{document['resamples']}|seed:{document['seed']}"
     )
-
-
-def is_unmarked(metric: dict[str, Any]) -> bool:
-    """A name that a built-in metric has taken since says that it was submitted already."""
-    return "submitted" in metric and not metric["metric"].endswith("(submitted)")

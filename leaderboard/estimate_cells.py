@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
+from common.estimates import Estimate
 from common.tables import Cell, Column
+from leaderboard.answers.metrics import CorrelationRow
 
 COEFFICIENTS = (("pearson", "r"), ("spearman", "ρ"), ("kendall", "τ"))
 COEFFICIENT_NAMES = {
@@ -15,27 +17,25 @@ COEFFICIENT_NAMES = {
 }
 
 
-def cell_of(estimate: dict[str, Any], note: str = "", generalises_to: str = "") -> Cell:
-    """The cell of an estimate in its JSON form."""
-    if estimate["value"] is None:
-        return Cell(reason=estimate["reason"])
-    no_interval = f"no interval: {estimate['ci_reason']}" if estimate.get("ci_reason") else ""
-    no_p = f"no p: {estimate['p_reason']}" if estimate.get("p_reason") else ""
-    parts = (note, no_interval, no_p, estimate.get("ci_remark", ""))
-    note = "; ".join(part for part in parts if part)
-    ci = _interval(estimate.get("ci"))
+def estimate_cell(estimate: Estimate, note: str = "", generalises_to: str = "") -> Cell:
+    if estimate.value is None:
+        return Cell(reason=estimate.reason)
+    no_interval = f"no interval: {estimate.reason}" if estimate.reason else ""
+    no_p = f"no p: {estimate.p_reason}" if estimate.p_reason else ""
+    parts = (note, no_interval, no_p, estimate.ci_remark)
     return Cell(
-        estimate["value"],
-        ci=ci,
-        p=estimate.get("p"),
-        p_reason=estimate.get("p_reason", ""),
-        note=note,
-        generalises_to=generalises_to if ci else "",
+        estimate.value,
+        ci=estimate.ci,
+        p=estimate.p,
+        p_reason=estimate.p_reason,
+        note="; ".join(part for part in parts if part),
+        generalises_to=generalises_to if estimate.ci else "",
     )
 
 
-def _interval(ends: list[float] | None) -> tuple[float, float] | None:
-    return (ends[0], ends[1]) if ends else None
+def cell_of(estimate: dict[str, Any], note: str = "", generalises_to: str = "") -> Cell:
+    """The cell of an estimate in its JSON form."""
+    return estimate_cell(Estimate.from_json(estimate), note, generalises_to)
 
 
 LEFT_OUT = (
@@ -50,22 +50,20 @@ def format_share(share: float) -> str:
     return "over 99 %" if words == "100 %" and share < 1 else words
 
 
-def is_partial(row: Mapping[str, Any]) -> bool:
+def is_partial(coverage: float | None) -> bool:
     """Whether the metric has no score for some of what people rated."""
-    return row["coverage"] is not None and row["coverage"] < 1
+    return coverage is not None and coverage < 1
 
 
-def coverage_text(row: Mapping[str, Any]) -> str:
+def coverage_text(coverage: float | None) -> str:
     """ "" where everything that people rated has a score."""
-    return (
-        f"{format_share(row['coverage'])} of what people rated has a score"
-        if is_partial(row)
-        else ""
-    )
+    if coverage is None or coverage >= 1:
+        return ""
+    return f"{format_share(coverage)} of what people rated has a score"
 
 
-def coverage_note(row: dict[str, Any]) -> str:
-    return "; ".join(part for part in (row.get("note", ""), coverage_text(row)) if part)
+def coverage_note(row: CorrelationRow) -> str:
+    return "; ".join(part for part in (row.note, coverage_text(row.coverage)) if part)
 
 
 def coverage_column(level: str) -> Column:
@@ -81,13 +79,13 @@ def coverage_column(level: str) -> Column:
     )
 
 
-def coverage_cell(row: dict[str, Any]) -> Cell:
-    return Cell(row["coverage"], reason="nobody rated anything")
+def coverage_cell(row: CorrelationRow) -> Cell:
+    return Cell(row.coverage, reason="nobody rated anything")
 
 
-def coverage_badges(rows: Iterable[dict[str, Any]]) -> tuple[str, ...]:
+def coverage_badges(rows: Iterable[CorrelationRow]) -> tuple[str, ...]:
     """Beside the metric's name, where it left something out: ``83 % scored``."""
-    partial = [row["coverage"] for row in rows if is_partial(row)]
+    partial = [share for row in rows if (share := row.coverage) is not None and share < 1]
     return (f"{format_share(min(partial))} scored",) if partial else ()
 
 

@@ -319,17 +319,19 @@ def answers_are_changed_by_nobody(monkeypatch: pytest.MonkeyPatch) -> Iterator[N
     if answers is None:
         yield
         return
-    as_read: list[tuple[dict[str, Any], str]] = []
+    from leaderboard.analyses import json_form
+
+    as_read: list[tuple[Any, str]] = []
     remember = answers._remember
 
     def remembered(row: Any, found: Any) -> None:
-        as_read.append((found.answer, json.dumps(found.answer)))
+        as_read.append((found.answer, json.dumps(json_form(found.answer))))
         remember(row, found)
 
     monkeypatch.setattr(answers, "_remember", remembered)
     yield
     answers.forget()
-    changed = [answer for answer, text in as_read if json.dumps(answer) != text]
+    changed = [answer for answer, text in as_read if json.dumps(json_form(answer)) != text]
     assert not changed, "a stored answer was changed by its reader"
 
 

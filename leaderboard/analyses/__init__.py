@@ -8,8 +8,8 @@ withdraws something from view calls ``drop``: answers that hold it are not shown
 as older ones.
 """
 
-from leaderboard.analyses.kinds import Kind, all_kinds, registered
+from leaderboard.analyses.kinds import Kind, all_kinds, json_form, registered
 from leaderboard.analyses.look import Look, look, whole
 from leaderboard.analyses.rows import drop
 
-__all__ = ["Kind", "Look", "all_kinds", "drop", "look", "registered", "whole"]
+__all__ = ["Kind", "Look", "all_kinds", "drop", "json_form", "look", "registered", "whole"]

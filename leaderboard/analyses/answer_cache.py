@@ -7,7 +7,6 @@ that it is still the same answer. So nothing that was dropped or replaced is eve
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any
 from django.db.models import F, Func, JSONField, TextField
 from django.db.models.functions import Cast
 
+from leaderboard.analyses.kinds import Kind
 from leaderboard.models import Analysis
 
 MOST_TEXT = 16_000_000
@@ -29,16 +29,16 @@ each other's answers anew, 50 to 300 ms each."""
 class CachedAnswer:
     computed_at: datetime
     size: int
-    answer: dict[str, Any]
+    answer: Any
 
 
 _answers: OrderedDict[int, CachedAnswer] = OrderedDict()
 _lock = threading.Lock()
 
 
-def answer_of(row: Analysis, without: str = "") -> dict[str, Any] | None:
-    """The answer of a row that was read without it; ``without`` one of its keys, the same for all
-    rows of a kind. Several readers get the same object: nobody changes it."""
+def answer_of(kind: Kind, row: Analysis) -> Any:
+    """The answer of a row that was read without it, as pages see it (``Kind.for_files``). Several
+    readers get the same object: nobody changes it."""
     if row.computed_at is None:
         return None
     with _lock:
@@ -46,21 +46,20 @@ def answer_of(row: Analysis, without: str = "") -> dict[str, Any] | None:
         if found is not None and found.computed_at == row.computed_at:
             _answers.move_to_end(row.pk)
             return found.answer
-    text = _text_of(row.pk, row.computed_at, without)
+    text = _text_of(row.pk, row.computed_at, kind.for_files)
     # It was dropped or replaced in this moment: whoever looks again finds what there is
     if text is None:
         return None
-    answer: dict[str, Any] = json.loads(text)
+    answer = kind.from_json(text)
     _remember(row.pk, CachedAnswer(row.computed_at, len(text), answer))
     return answer
 
 
-def whole_answer(pk: int, computed_at: datetime) -> dict[str, Any] | None:
-    """For a file, which is asked for rarely: not kept. None where the row has another answer by
-    now."""
+def whole_answer(kind: Kind, pk: int, computed_at: datetime) -> Any:
+    """For a file or another answer, which are made rarely: not kept. None where the row has another
+    answer by now."""
     text = _text_of(pk, computed_at)
-    answer: dict[str, Any] | None = None if text is None else json.loads(text)
-    return answer
+    return None if text is None else kind.from_json(text)
 
 
 def _text_of(pk: int, computed_at: datetime, without: str = "") -> str | None:
@@ -69,7 +68,7 @@ def _text_of(pk: int, computed_at: datetime, without: str = "") -> str | None:
     return same.annotate(text=Cast(answer, TextField())).values_list("text", flat=True).first()
 
 
-class _Without(Func):
+class _Without(Func):  # type: ignore[misc]  # Django comes without types
     """A JSON document without one of its keys, a word of our own."""
 
     output_field = JSONField()

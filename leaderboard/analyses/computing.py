@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import InterfaceError, OperationalError
 from django.db.models import Max
@@ -14,11 +14,14 @@ from django.db.models import Max
 from annotations.models import CorpusVersion
 from common import clock
 from common.jobs.models import Claim
-from leaderboard.analyses.kinds import all_kinds
+from leaderboard.analyses.answer_cache import whole_answer
+from leaderboard.analyses.kinds import all_kinds, kind_of
 from leaderboard.analyses.look import is_of, look, question_of, wanted_of
 from leaderboard.models import Analysis
 from workers.jobs import FailJob, LeaseLost, RetryJob, works_on
 from workers.runs.presence import LOOK_SECONDS
+
+T = TypeVar("T")
 
 
 @works_on(Analysis.objects.defer("answer").select_related("version__corpus"))
@@ -37,12 +40,12 @@ def compute(row: Analysis, claim: Claim) -> bool:
         if not owned.renew(tried=wanted.as_text):
             raise LeaseLost
         started = time.perf_counter()
-        answer = _as_json(kind.compute(row.version, **row.parameters))
+        answer = kind.to_json(kind.compute(row.version, **row.parameters))
         seconds = time.perf_counter() - started
         # Nothing is stored where what the data say was withdrawn meanwhile
         return bool(
             owned.finish(
-                answer=answer,
+                answer=json.loads(answer),
                 stamp=wanted.stamp,
                 made_by=wanted.made_by,
                 seconds=seconds,
@@ -53,38 +56,32 @@ def compute(row: Analysis, claim: Claim) -> bool:
         raise RetryJob(f"{type(problem).__name__}: {problem}") from problem
 
 
-def _as_json(answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer as it will be read. What is not a number is ``null`` with a reason, never NaN."""
-    try:
-        found: dict[str, Any] = json.loads(json.dumps(answer, allow_nan=False))
-    except (TypeError, ValueError) as problem:
-        raise ValueError(f"the answer is no JSON document: {problem}") from None
-    return found
-
-
-def answer_of(version: CorpusVersion, kind: str, **parameters: Any) -> dict[str, Any]:
+def answer_of(version: CorpusVersion, kind: Callable[..., T] | str, **parameters: Any) -> T:
     """The answer for the present data: read where it is stored, else computed in this process, and
     stored where nobody else is at it. For workers and commands, whose answers are made from others;
     a page calls ``look``."""
-    registered_kind = all_kinds()[kind]
+    registered_kind = kind_of(kind)
     parameters = registered_kind.resolved(version, parameters)
     wanted = wanted_of(registered_kind, version, parameters)
-    row = _row(version, kind, parameters)
+    row = _row(version, registered_kind.name, parameters)
     if row is None or not is_of(row, wanted):
         found = look(version, kind, **parameters)
         if found.row is not None:
             compute(found.row)
-        row = _row(version, kind, parameters)
-    if row is not None and is_of(row, wanted) and row.answer is not None:
-        answer: dict[str, Any] = row.answer
-        return answer
-    return _as_json(registered_kind.compute(version, **parameters))
+        row = _row(version, registered_kind.name, parameters)
+    if row is not None and row.computed_at is not None and is_of(row, wanted):
+        stored: T | None = whole_answer(registered_kind, row.pk, row.computed_at)
+        if stored is not None:
+            return stored
+    text = registered_kind.to_json(registered_kind.compute(version, **parameters))
+    computed: T = registered_kind.from_json(text)
+    return computed
 
 
 def _row(version: CorpusVersion, kind: str, parameters: dict[str, Any]) -> Analysis | None:
-    return Analysis.objects.filter(
-        version=version, kind=kind, question=question_of(parameters)
-    ).first()
+    same = Analysis.objects.filter(version=version, kind=kind, question=question_of(parameters))
+    found: Analysis | None = same.defer("answer").first()
+    return found
 
 
 BACKOFF_OF_OLDER_ANSWERS = 10

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from django.conf import settings
 from django.core.signing import Signer
@@ -18,7 +19,7 @@ from common.database import CompiledQuery, Given
 from common.jobs.notifications import MAX_NOTIFY_PAUSE
 from common.read_only import was_refused_lately
 from leaderboard.analyses import answer_cache, rows
-from leaderboard.analyses.kinds import Kind, all_kinds
+from leaderboard.analyses.kinds import Kind, kind_of
 from leaderboard.analyses.rows import Wanted
 from leaderboard.models import Analysis
 
@@ -30,11 +31,12 @@ fell out for so many times, there is none."""
 KEYS = Signer(sep=".", salt="the state of an analysis")
 """Who was shown a page knows the addresses of its analyses, and of no others."""
 
+T = TypeVar("T")
 State = Literal["present", "stale", "waiting", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Look(Generic[T]):
     """The newest stored answer, if any.
 
     present: of the present data. stale: of older data, a new one is being computed; show it and say
@@ -47,7 +49,7 @@ class Look:
     kind: str
     parameters: dict[str, Any]
     state: State
-    answer: dict[str, Any] | None
+    answer: T | None
     computed_at: datetime | None = None
     seconds: float | None = None
     error: str = ""
@@ -85,31 +87,33 @@ class Look:
         return "" if self.answer is None else f"{self.row}.{self.stamp}.{self.computed_at}"
 
 
-def look(version: CorpusVersion, kind: str, **parameters: Any) -> Look:
-    """The stored answer of this kind. Parameters are JSON values; they (as ``Kind.resolved``
-    completes them) and the version are what the row is found by.
+def look(version: CorpusVersion, kind: Callable[..., T] | str, **parameters: Any) -> Look[T]:
+    """The stored answer of what this function computes (or of the kind of this name). Parameters
+    are JSON values; they (as ``Kind.resolved`` completes them) and the version are what the row is
+    found by.
 
     Nothing is computed here. Where the answer is missing, or of older data, a worker is asked for
     it.
     """
-    params = all_kinds()[kind]
-    parameters = params.resolved(version, parameters)
-    wanted = wanted_of(params, version, parameters)
+    wanted_kind = kind_of(kind)
+    parameters = wanted_kind.resolved(version, parameters)
+    wanted = wanted_of(wanted_kind, version, parameters)
     question = question_of(parameters)
-    row = _stored(version, kind, question)
+    row = _stored(version, wanted_kind.name, question)
     if row is None or not is_of(row, wanted):
-        row = _requested(version, kind, question, parameters, row, wanted)
+        row = _requested(version, wanted_kind.name, question, parameters, row, wanted)
     else:
         rows.record_view(row)
-    return _seen(kind, parameters, row, wanted)
+    return _seen(wanted_kind, parameters, row, wanted)
 
 
-def whole(found: Look) -> dict[str, Any] | None:
+def whole(found: Look[T]) -> T | None:
     """The answer that was found, with what pages leave out (``Kind.for_files``). None where it was
     replaced since."""
     if found.row is None or found.computed_at is None:
         return None
-    return answer_cache.whole_answer(found.row, found.computed_at)
+    answer: T | None = answer_cache.whole_answer(kind_of(found.kind), found.row, found.computed_at)
+    return answer
 
 
 def _requested(
@@ -128,17 +132,15 @@ def _requested(
     return _stored(version, kind, question)
 
 
-def _seen(kind: str, parameters: dict[str, Any], row: Analysis | None, wanted: Wanted) -> Look:
+def _seen(
+    kind: Kind, parameters: dict[str, Any], row: Analysis | None, wanted: Wanted
+) -> Look[Any]:
     if row is None:
-        return Look(kind, parameters, "waiting", None, is_refused=was_refused_lately())
+        return Look(kind.name, parameters, "waiting", None, is_refused=was_refused_lately())
     # Another release's may have another form.
-    answer = (
-        answer_cache.answer_of(row, all_kinds()[kind].for_files)
-        if row.made_by == wanted.made_by
-        else None
-    )
+    answer = answer_cache.answer_of(kind, row) if row.made_by == wanted.made_by else None
     return Look(
-        kind,
+        kind.name,
         parameters,
         _state_of(row, answer, wanted),
         answer,
@@ -154,7 +156,7 @@ def _seen(kind: str, parameters: dict[str, Any], row: Analysis | None, wanted: W
     )
 
 
-def _state_of(row: Analysis, answer: dict[str, Any] | None, wanted: Wanted) -> State:
+def _state_of(row: Analysis, answer: Any, wanted: Wanted) -> State:
     if answer is not None and is_of(row, wanted):
         return "present"
     if row.state == Analysis.State.FAILED:
@@ -174,7 +176,7 @@ def _stored(version: CorpusVersion, kind: str, question: str) -> Analysis | None
     return _STORED.first(version=version.pk, kind=kind, question=question)
 
 
-_STORED = CompiledQuery(
+_STORED: CompiledQuery[Analysis] = CompiledQuery(
     lambda: Analysis.objects.defer("answer").filter(
         version=Given("version"), kind=Given("kind"), question=Given("question")
     )

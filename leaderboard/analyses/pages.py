@@ -27,7 +27,7 @@ for the newer."""
 
 
 def waiting_page(
-    request: HttpRequest, context: dict[str, Any], found: Look, **words: Any
+    request: HttpRequest, context: dict[str, Any], found: Look[Any], **words: Any
 ) -> HttpResponse:
     """In the place of a page whose ``found.answer`` is None. ``context`` is what the page would
     have: of a corpus, or with ``base``, the template of its frame. ``words``: ``page_name``,
@@ -68,7 +68,7 @@ def analysis(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "leaderboard/_analysis_state.html", context)
 
 
-def _whole(request: HttpRequest, found: Look) -> HttpResponse:
+def _whole(request: HttpRequest, found: Look[Any]) -> HttpResponse:
     context = {
         "look": found,
         "section": "corpora",
@@ -88,7 +88,7 @@ def try_again(_request: HttpRequest, key: str) -> HttpResponse:
     return redirect("analysis", key)
 
 
-def _found(key: str) -> Look:
+def _found(key: str) -> Look[Any]:
     row = _row_of(key)
     try:
         return look(row.version, row.kind, **row.parameters)

@@ -26,7 +26,7 @@ class NotYet(Schema):
     )
 
 
-def not_yet(found: Look, response: HttpResponse) -> Status[dict[str, Any]]:
+def not_yet(found: Look[Any], response: HttpResponse) -> Status[dict[str, Any]]:
     """The answer where ``found.answer`` is None. Raises ``Refused`` where it could not be
     computed."""
     if found.state == "failed":

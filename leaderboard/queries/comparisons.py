@@ -4,12 +4,14 @@ tested."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from annotations.models import CorpusVersion, System
 from leaderboard.analyses.kinds import registered
+from leaderboard.answers.metrics import MetricComparisons, PairsOfMetrics, TestedPair
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.human_scores import (
@@ -70,12 +72,12 @@ def comparisons(
     level: CeilingLevel,
     systems: str | None = None,
     test: Test | None = None,
-) -> dict[str, Any]:
+) -> MetricComparisons:
     """The stored kind: all metrics, ``systems`` by a word of ``system_choice``. See
     ``compared_pairs``."""
     key = resolve_choice(version, systems)
-    document = compared_pairs(version, aspect, level, None, chosen_systems(version, key), test=test)
-    return {**document, "systems_chosen": key}
+    found = compared_pairs(version, aspect, level, None, chosen_systems(version, key), test=test)
+    return replace(found, systems_chosen=key)
 
 
 def compared_pairs(
@@ -88,17 +90,11 @@ def compared_pairs(
     test: Test | None = None,
     permutations: int | None = None,
     seed: int = SEED,
-) -> dict[str, Any]:
+) -> MetricComparisons:
     """Every pair of metrics at one level: the difference of their correlations with people and its
     p, as it is, after Holm and after Benjamini and Hochberg; and the letters that follow at 5 %
-    after Holm.
-
-    ``pairs``: ``[i, j, difference, p, p_holm, p_bh, permutations]``, i < j places in ``metrics``;
-    numbers are null where undefined. The difference is of what both scored, metrics whose low
-    scores are good turned round. ``alone``: each metric's coefficient on all it scored, turned
-    round likewise, which orders the letters; ``groups``: each metric's letters, 0 is "a"
-    (``compact_letters``). ``test`` None takes the one that keeps its level, see
-    docs/statistics_significance.md; ``permutations`` is 0 where it needs none.
+    after Holm. ``test`` None takes the one that keeps its level, see
+    docs/statistics_significance.md.
     """
     chosen = list(systems if systems is not None else chosen_systems(version))
     human = human_side(version, aspect, chosen)
@@ -106,22 +102,22 @@ def compared_pairs(
     used: Test = test or default_test(level, rated_systems(human, level))
     draws = permutations or permutations_for(len(scores.texts) * (len(scores.texts) - 1) // 2)
     texts, tests, without = _tested(level, human, scores, used, draws, seed)
-    return {
-        "corpus": version.corpus.slug,
-        "corpus_version": version.label,
-        "aspect": aspect,
-        "level": level,
-        "systems": [system.name for system in chosen],
-        "design": human.design.kind,
-        "metrics": texts,
-        "coefficients": {name: _document(texts, found) for name, found in tests.items()},
-        "not_compared": without,
-        "test": used,
-        "method": method_text(used, level),
-        "population": population_text(used, rated_systems(human, level)),
-        "permutations": draws if used in PERMUTED else 0,
-        "seed": seed,
-    }
+    return MetricComparisons(
+        corpus=version.corpus.slug,
+        corpus_version=version.label,
+        aspect=aspect,
+        level=level,
+        systems=tuple(system.name for system in chosen),
+        design=human.design.kind,
+        metrics=tuple(texts),
+        coefficients={name: _pairs(texts, found) for name, found in tests.items()},
+        not_compared=without,
+        test=used,
+        method=method_text(used, level),
+        population=population_text(used, rated_systems(human, level)),
+        permutations=draws if used in PERMUTED else 0,
+        seed=seed,
+    )
 
 
 def default_test(level: CeilingLevel, systems: int) -> Test:
@@ -262,7 +258,7 @@ def _tested(
     return texts, {"pearson": tests}, {"spearman": TOO_DEAR, "kendall": TOO_DEAR}
 
 
-def _document(texts: Sequence[str], tests: PairTests) -> dict[str, Any]:
+def _pairs(texts: Sequence[str], tests: PairTests) -> PairsOfMetrics:
     adjusted, rate = holm(tests.p), benjamini_hochberg(tests.p)
     places = np.triu_indices(len(texts), 1)
     p = np.full((len(texts), len(texts)), np.nan)
@@ -271,21 +267,23 @@ def _document(texts: Sequence[str], tests: PairTests) -> dict[str, Any]:
     columns = zip(
         *places, tests.difference, tests.p, adjusted, rate, tests.permutations, strict=True
     )
-    return {
-        "pairs": [
-            [
-                int(i),
-                int(j),
-                *(None if np.isnan(number) else float(number) for number in numbers),
-                int(seen),
-            ]
+    return PairsOfMetrics(
+        pairs=tuple(
+            TestedPair._make(
+                [
+                    int(i),
+                    int(j),
+                    *(None if np.isnan(one) else float(one) for one in numbers),
+                    int(seen),
+                ]
+            )
             for i, j, *numbers, seen in columns
-        ],
-        "alone": {text: one.value for text, one in zip(texts, tests.alone, strict=True)},
-        "groups": dict(zip(texts, groups, strict=True)),
-        "undefined": {
+        ),
+        alone={text: one.value for text, one in zip(texts, tests.alone, strict=True)},
+        groups={text: tuple(own) for text, own in zip(texts, groups, strict=True)},
+        undefined={
             text: one.reason
             for text, one in zip(texts, tests.alone, strict=True)
             if not one.is_defined
         },
-    }
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -13,6 +13,12 @@ from annotations.corpora.rating_queries import RatedItems
 from annotations.models import CorpusVersion, System
 from common.correlation import COEFFICIENTS
 from common.estimates import Estimate
+from leaderboard.answers.metrics import (
+    CorrelationRow,
+    MetricCorrelations,
+    PeopleByLevel,
+    PeopleCoefficients,
+)
 from leaderboard.queries.compared import Computed, MetricScores, chosen_metrics
 from leaderboard.queries.coverage import coverage
 from leaderboard.queries.defaults import RESAMPLES, SEED
@@ -62,9 +68,8 @@ def meta_evaluation(
     interval: Method | None = None,
     variants: bool = True,
     systems_chosen: str = NAMED,
-) -> dict[str, Any]:
-    """Correlation of every metric with people, in the form that the command prints and the page
-    reads.
+) -> MetricCorrelations:
+    """Correlation of every metric with people.
 
     What a metric did not score is left out, metric by metric, and never filled in: ``n`` says how
     many pairs are left, ``coverage`` which share of what people rated has a score. ``rated``: hold
@@ -83,7 +88,7 @@ def meta_evaluation(
     if rated is not None:
         human = replace(human, dialogue=None) if rated == "turn" else replace(human, turn=None)
     scores = chosen_metrics(compared_scores(version, chosen, human.order), metrics)
-    rows: list[dict[str, Any]] = []
+    rows: list[CorrelationRow] = []
     wanted_levels = [level for level in LEVELS if level in set(levels)]
     halves = split_halves(human, wanted_levels, resamples, seed) if variants else {}
     one_rater = _one_rater(human, wanted_levels, resamples, seed, recipe.method)
@@ -100,30 +105,34 @@ def meta_evaluation(
             halves.get(level),
             systems_chosen,
         )
-    for text, warning in reading_warnings(version, scores.texts, chosen).items():
-        for row in (one for one in rows if one["metric"] == text):
-            row["warning"] = warning
-    return {
-        "corpus": version.corpus.slug,
-        "corpus_version": version.label,
-        "aspect": aspect,
-        "systems": [system.name for system in chosen],
-        "systems_chosen": systems_chosen,
-        "design": human.design.kind,
-        "resamples": resamples,
-        "seed": seed,
-        "ci": recipe.signature("system" if "system" in wanted_levels else "turn"),
-        "interval": {
+    reliability, ceiling = _of_reliability(halves, wanted_levels) if variants else ({}, {})
+    warnings = reading_warnings(version, scores.texts, chosen)
+    return MetricCorrelations(
+        corpus=version.corpus.slug,
+        corpus_version=version.label,
+        aspect=aspect,
+        systems=tuple(system.name for system in chosen),
+        systems_chosen=systems_chosen,
+        design=human.design.kind,
+        resamples=resamples,
+        seed=seed,
+        ci=recipe.signature("system" if "system" in wanted_levels else "turn"),
+        interval={
             level: recipe.words(level, *_rated(human, level), human.design.kind)
             for level in wanted_levels
         },
-        "leave_one_out_agreement": one_rater,
-        "human_ceiling": one_rater,  # its name until 0.2.0; goes with 0.4.0
-        **(_of_reliability(halves, wanted_levels) if variants else {}),
-        "rows": sorted(
-            rows, key=lambda row: (scores.texts.index(row["metric"]), LEVELS.index(row["level"]))
+        leave_one_out_agreement=one_rater,
+        human_ceiling=one_rater,
+        correlation_ceiling=ceiling,
+        reliability=reliability,
+        split_half=reliability,
+        rows=tuple(
+            replace(row, warning=warnings.get(row.metric, ""))
+            for row in sorted(
+                rows, key=lambda row: (scores.texts.index(row.metric), LEVELS.index(row.level))
+            )
         ),
-    }
+    )
 
 
 def _rated(human: HumanSide, level: CeilingLevel) -> tuple[int, int]:
@@ -145,11 +154,11 @@ def rows_of_level(
     besides: Variants | None = None,
     reliability: dict[str, Estimate] | None = None,
     systems_chosen: str = NAMED,
-) -> list[dict[str, Any]]:
+) -> list[CorrelationRow]:
     """``besides``: what else the rows hold, by the metric's row; ``reliability``: of the human
     scores at this level."""
     found = _correlations(level, human, scores, recipe)
-    documents = []
+    rows = []
     for row, correlation in found.items():
         signature = scores.configurations[row].signature(
             corpus=version.corpus.slug,
@@ -163,22 +172,42 @@ def rows_of_level(
             resamples=recipe.resamples,
             seed=recipe.seed,
         )
-        document = _row_document(human, scores, row, level, correlation, signature)
-        document |= (besides or {}).get(row, {})
+        remark = correlation.pearson_remark
+        more = dict((besides or {}).get(row, {}))
         if reliability is not None:
-            document["attenuation_corrected"] = corrected(
-                correlation, reliability, recipe.of_the_limit(level, correlation.n)
+            limit = recipe.of_the_limit(level, correlation.n)
+            found_corrected = corrected(correlation, reliability, limit)
+            more["attenuation_corrected"] = replace(
+                found_corrected, pearson=_remarked(found_corrected.pearson, remark)
             )
-        for estimate in (
-            document["pearson"],
-            document.get("attenuation_corrected", {}).get("pearson", {}),
-        ):
-            if correlation.pearson_remark and estimate.get("ci"):
-                estimate["ci_remark"] = correlation.pearson_remark
-        if scope := recipe.generalises_to(level, correlation.n):
-            document["generalises_to"] = scope
-        documents.append(document)
-    return documents
+        configuration = scores.configurations[row]
+        notes = [
+            correlation.note,
+            configuration.note if isinstance(configuration, Computed) else "",
+        ]
+        rows.append(
+            CorrelationRow(
+                metric=configuration.text,
+                signature=signature,
+                level=level,
+                n=correlation.n,
+                coverage=coverage(human, scores, row, level),
+                higher_is_better=configuration.higher_is_better,
+                pearson=_remarked(correlation.pearson, remark),
+                spearman=correlation.spearman,
+                kendall=correlation.kendall,
+                note=". ".join(note for note in notes if note),
+                worth=caveat_of(configuration),
+                submitted=configuration.submission if isinstance(configuration, HandedIn) else None,
+                generalises_to=recipe.generalises_to(level, correlation.n),
+                **more,
+            )
+        )
+    return rows
+
+
+def _remarked(estimate: Estimate, remark: str) -> Estimate:
+    return replace(estimate, ci_remark=remark) if remark and estimate.ci else estimate
 
 
 def design_in_signature(human: HumanSide) -> str | None:
@@ -262,93 +291,40 @@ def _dialogues_missing(scores: FloatArray) -> str:
     )
 
 
-def _row_document(
-    human: HumanSide,
-    scores: MetricScores,
-    row: int,
-    level: CeilingLevel,
-    correlation: MetricCorrelation,
-    signature: str,
-) -> dict[str, Any]:
-    configuration = scores.configurations[row]
-    document: dict[str, Any] = {
-        "metric": configuration.text,
-        "signature": signature,
-        "level": level,
-        "n": correlation.n,
-        "coverage": coverage(human, scores, row, level),
-        "higher_is_better": configuration.higher_is_better,
-        "pearson": correlation.pearson.as_json(),
-        "spearman": correlation.spearman.as_json(),
-        "kendall": correlation.kendall.as_json(),
-    }
-    notes = [correlation.note, configuration.note if isinstance(configuration, Computed) else ""]
-    if any(notes):
-        document["note"] = ". ".join(note for note in notes if note)
-    if worth := caveat_of(configuration):
-        document["worth"] = worth
-    if isinstance(configuration, HandedIn):
-        document["submitted"] = configuration.as_json()
-    return document
-
-
 def _one_rater(
     human: HumanSide, levels: Sequence[CeilingLevel], resamples: int, seed: int, method: Method
-) -> dict[str, Any]:
-    """Leave-one-out agreement: ``{level: {coefficient: value}}``; where undefined, ``{"value":
-    null, "reason"}``; intervals under ``"ci"``, and under ``"ci_reason"`` why there is none."""
-    document: dict[str, Any] = {}
+) -> PeopleByLevel:
+    """Leave-one-out agreement."""
+    people: dict[str, PeopleCoefficients] = {}
     for level in levels:
         items = human.at(level)
         if items is None:
-            nothing = {"value": None, "reason": f"nobody rated at the {level} level"}
-            document[level] = dict.fromkeys(COEFFICIENTS, nothing)
+            people[level] = PeopleCoefficients.undefined(f"nobody rated at the {level} level")
             continue
         found = leave_one_out_agreement(
             items.matrix, items.system, (level,), resamples, seed, method
         )
-        document[level] = _bare(found[level])
-    return document
+        people[level] = PeopleCoefficients(**found[level])
+    return people
 
 
 def _of_reliability(
     halves: Mapping[CeilingLevel, dict[str, Estimate]], levels: Sequence[CeilingLevel]
-) -> dict[str, Any]:
-    """The reliability of the mean rating and the ceiling that follows from it, in the form of
-    ``_one_rater``."""
+) -> tuple[PeopleByLevel, PeopleByLevel]:
+    """The reliability of the mean rating, and the ceiling that follows from it."""
     found = {
         level: halves.get(level)
         or dict.fromkeys(COEFFICIENTS, Estimate.undefined(f"nobody rated at the {level} level"))
         for level in levels
     }
-    reliability = {level: _bare(of_level) for level, of_level in found.items()}
-    return {
-        "correlation_ceiling": {
-            level: _bare({name: correlation_ceiling(one) for name, one in of_level.items()})
-            for level, of_level in found.items()
-        },
-        "reliability": reliability,
-        "split_half": reliability,  # its name until 0.2.0; goes with 0.4.0
-    }
-
-
-def _bare(found: dict[str, Estimate]) -> dict[str, Any]:
-    """Bare values, and beside them all intervals."""
-    values = {
-        name: estimate.as_json() if estimate.value is None else estimate.value
-        for name, estimate in found.items()
-    }
-    intervals = {name: list(estimate.ci) for name, estimate in found.items() if estimate.ci}
-    without = {
-        name: estimate.reason
-        for name, estimate in found.items()
-        if estimate.is_defined and not estimate.ci and estimate.reason
-    }
-    return {
-        **values,
-        **({"ci": intervals} if intervals else {}),
-        **({"ci_reason": without} if without else {}),
-    }
+    reliability: dict[str, PeopleCoefficients] = {}
+    ceiling: dict[str, PeopleCoefficients] = {}
+    for level, of_level in found.items():
+        reliability[level] = PeopleCoefficients(**of_level)
+        ceiling[level] = PeopleCoefficients(
+            **{name: correlation_ceiling(one) for name, one in of_level.items()}
+        )
+    return reliability, ceiling
 
 
 def metric_means(human: HumanSide, scores: MetricScores) -> list[Estimate]:

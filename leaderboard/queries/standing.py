@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from annotations.corpora.queries import select_systems
 from annotations.corpora.rating_queries import agreement_of, has_dialogue_ratings, has_turn_ratings
 from annotations.models import CorpusVersion, System
+from common.estimates import Undefined
 from leaderboard.analyses.kinds import registered
+from leaderboard.answers.systems import RankedSystem, ScoringMetric, SystemStanding
 from leaderboard.queries.agreement_pairs import with_pairs_apart
 from leaderboard.queries.compared import ComparedMetric
 from leaderboard.queries.defaults import RESAMPLES, SEED
@@ -34,7 +36,7 @@ def system_standing(
     *,
     resamples: int = RESAMPLES,
     seed: int = SEED,
-) -> dict[str, Any]:
+) -> SystemStanding:
     """Every system's mean human rating with interval, rank range and band, and its score on every
     metric."""
     chosen = list(systems if systems is not None else select_systems(version))
@@ -52,53 +54,47 @@ def system_standing(
         seed,
         bounds=scale_of(version, aspect),
     )
-    return {
-        "corpus": version.corpus.slug,
-        "corpus_version": version.label,
-        "aspect": aspect,
-        "design": human.design.kind,
-        "resamples": resamples,
-        "seed": seed,
-        "ci": MEANS_CI,
-        "metrics": [
-            {
-                "metric": configuration.text,
-                "signature": configuration.signature(
+    return SystemStanding(
+        corpus=version.corpus.slug,
+        corpus_version=version.label,
+        aspect=aspect,
+        design=human.design.kind,
+        resamples=resamples,
+        seed=seed,
+        ci=MEANS_CI,
+        metrics=tuple(
+            ScoringMetric(
+                metric=configuration.text,
+                signature=configuration.signature(
                     corpus=version.corpus.slug, corpus_version=version.label
                 ),
-                "higher_is_better": configuration.higher_is_better,
-                "range": list(configuration.value_range),
-                **(
-                    {"submitted": configuration.as_json()}
-                    if isinstance(configuration, HandedIn)
-                    else {}
-                ),
-            }
+                higher_is_better=configuration.higher_is_better,
+                range=configuration.value_range,
+                submitted=configuration.submission if isinstance(configuration, HandedIn) else None,
+            )
             for configuration in scores.configurations
-        ],
-        "systems": [
-            {
-                "system": system.name,
-                "kind": system.kind,
-                "position": system.position,
-                "human": rank.mean.as_json(),
-                "items": rank.items,
-                "dialogues": rank.dialogues,
-                "rank": rank.rank,
-                "worst_rank": rank.worst_rank,
-                "band": rank.band,
-                "scores": [
-                    {"value": None, "reason": _why_none(one, system, reasons)}
-                    if np.isnan(score)
-                    else float(score)
+        ),
+        systems=tuple(
+            RankedSystem(
+                system=system.name,
+                kind=system.kind,
+                position=system.position,
+                human=rank.mean,
+                items=rank.items,
+                dialogues=rank.dialogues,
+                rank=rank.rank,
+                worst_rank=rank.worst_rank,
+                band=rank.band,
+                scores=tuple(
+                    Undefined(_why_none(one, system, reasons)) if np.isnan(score) else float(score)
                     for one, score in zip(
                         scores.configurations, scores.system[:, number], strict=True
                     )
-                ],
-            }
+                ),
+            )
             for number, (system, rank) in enumerate(zip(chosen, ranks, strict=True))
-        ],
-    }
+        ),
+    )
 
 
 def _why_none(
@@ -120,7 +116,7 @@ def _why_no_system_score(systems: Sequence[System]) -> dict[tuple[int, str, str]
 
 @registered("agreement", version=1, for_files="all_pairs")
 def agreement(version: CorpusVersion, aspect: str, level: CeilingLevel) -> dict[str, Any]:
-    measured = "dialogue" if level == "dialogue" else "turn"
+    measured: Literal["turn", "dialogue"] = "dialogue" if level == "dialogue" else "turn"
     return with_pairs_apart(agreement_of(version, aspect, measured, resamples=RESAMPLES, seed=SEED))
 
 

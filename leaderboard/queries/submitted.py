@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 
 from annotations.corpora.rating_queries import TurnOrder
 from annotations.models import CorpusVersion, System
+from leaderboard.answers import Submission
 from leaderboard.models import SubmittedMetric, SubmittedScores
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.finished_runs import metric_scores
@@ -63,13 +64,9 @@ class HandedIn:
         ]
         return written_signature(parts, facts)
 
-    def as_json(self) -> dict[str, str]:
-        return {
-            "by": self.owner,
-            "level": self.level,
-            "link": self.link,
-            "file_sha256": self.sha256,
-        }
+    @property
+    def submission(self) -> Submission:
+        return Submission(by=self.owner, level=self.level, link=self.link, file_sha256=self.sha256)
 
 
 def shown_submitted_metrics(version: CorpusVersion) -> QuerySet[SubmittedMetric]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from common.estimates import Estimate
+from leaderboard.answers.metrics import Averages, Coefficients, TieCalibratedAccuracy
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.human_scores import (
     HumanSide,
@@ -40,7 +41,7 @@ from leaderboard.statistics.correlation.tie_calibrated_accuracy import tie_calib
 
 NESTED = "every system has dialogues of its own, so none compares two systems"
 Variants = dict[int, dict[str, Any]]
-"""By the metric's row: what its document holds besides."""
+"""By the metric's row: fields of its ``CorrelationRow`` besides."""
 
 
 def variants_of_level(
@@ -86,12 +87,9 @@ def variants_of_level(
             accuracy = one.accuracy
             if _is_nested(human) and not accuracy.is_defined:
                 accuracy = Estimate.undefined(NESTED)
-            documents[row]["tie_calibrated_accuracy"] = {
-                **accuracy.as_json(),
-                "epsilon": one.epsilon,
-                "groups": one.groups,
-                "pairs": one.pairs,
-            }
+            documents[row]["tie_calibrated_accuracy"] = TieCalibratedAccuracy(
+                accuracy, one.epsilon, one.groups, one.pairs
+            )
     return documents
 
 
@@ -99,13 +97,12 @@ def _is_nested(human: HumanSide) -> bool:
     return human.design.kind == "nested"
 
 
-def _grouped(one: GroupedCorrelation, apart: bool) -> dict[str, Any]:
-    found = {
+def _grouped(one: GroupedCorrelation, apart: bool) -> Averages:
+    estimates = {
         name: Estimate.undefined(NESTED) if apart else estimate
         for name, estimate in one.estimates.items()
     }
-    estimates = {name: estimate.as_json() for name, estimate in found.items()}
-    return {**estimates, "groups": one.groups, "defined": one.defined}
+    return Averages(**estimates, groups=one.groups, defined=one.defined)
 
 
 def _accuracies_of_systems(
@@ -126,8 +123,8 @@ def _accuracies_of_systems(
             one = PlacedScores(lists.scores[place], lists.system, lists.dialogue)
             hard = _pairwise(people, one, systems, better[place], resamples, seed)
             documents[row] = {
-                "pairwise_accuracy": hard.as_json(),
-                "soft_pairwise_accuracy": soft[place].as_json(),
+                "pairwise_accuracy": hard,
+                "soft_pairwise_accuracy": soft[place],
             }
     means = system_sums(
         people.scores[0], people.system, people.dialogue, systems, _dialogues(people)
@@ -137,8 +134,8 @@ def _accuracies_of_systems(
             means, scores.system[row], scores.configurations[row].higher_is_better
         )
         documents[row] = {
-            "pairwise_accuracy": hard.as_json(),
-            "soft_pairwise_accuracy": Estimate.undefined(NO_DIALOGUES).as_json(),
+            "pairwise_accuracy": hard,
+            "soft_pairwise_accuracy": Estimate.undefined(NO_DIALOGUES),
         }
     return documents
 
@@ -179,16 +176,14 @@ def split_halves(
 
 def corrected(
     correlation: MetricCorrelation, reliability: dict[str, Estimate], of_the_limit: Collection[str]
-) -> dict[str, Any]:
+) -> Coefficients:
     """``attenuation_corrected`` of one metric at one level. ``of_the_limit``: coefficients whose
     intervals speak of the limit of many dialogues."""
     r, rho = correlation.pearson, correlation.spearman
-    return {
-        "pearson": corrected_for_unreliability(
-            r, reliability["pearson"], "pearson" in of_the_limit
-        ).as_json(),
-        "spearman": corrected_for_unreliability(
+    return Coefficients(
+        pearson=corrected_for_unreliability(r, reliability["pearson"], "pearson" in of_the_limit),
+        spearman=corrected_for_unreliability(
             rho, reliability["spearman"], "spearman" in of_the_limit
-        ).as_json(),
-        "kendall": Estimate.undefined(NO_TAU).as_json(),
-    }
+        ),
+        kendall=Estimate.undefined(NO_TAU),
+    )

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from annotations.corpora.queries import NotFound, select_systems, version_of
 from annotations.corpora.rating_queries import has_dialogue_ratings, has_turn_ratings
 from annotations.models import Corpus, CorpusVersion, System
+from leaderboard.answers.metrics import CorrelationRow
 from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.system_choice import ALL
 from leaderboard.reproduction.published.correlations import EvaluationSet, Level
@@ -63,22 +64,22 @@ class Place:
     revisions: dict[str, str] = field(default_factory=dict)
     """By configuration: of the trained model that made the scores, "" where no run says; see
     ``SEVERAL``."""
-    rows: dict[Level, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    rows: dict[Level, dict[str, CorrelationRow]] = field(default_factory=dict)
     """By level: the rows of ``meta_evaluation`` by configuration."""
 
     def why_nothing(self, level: Level) -> str:
         return why_nothing(self.slug, self.version, self.systems, level)
 
-    def rows_at(self, level: Level, resamples: int, seed: int) -> dict[str, dict[str, Any]]:
+    def rows_at(self, level: Level, resamples: int, seed: int) -> dict[str, CorrelationRow]:
         """By configuration; made once. Nothing where nobody rated such things."""
         if level not in self.rows:
-            rows: list[dict[str, Any]] = []
+            rows: Sequence[CorrelationRow] = ()
             if self.found and self.version is not None and not self.why_nothing(level):
                 rows = meta_evaluation(
                     self.version, self.version.main_aspect, [level], self.found, self.systems,
                     rated=level, variants=False, systems_chosen=ALL, resamples=resamples, seed=seed,
-                )["rows"]  # fmt: skip
-            self.rows[level] = {row["metric"]: row for row in rows}
+                ).rows  # fmt: skip
+            self.rows[level] = {row.metric: row for row in rows}
         return self.rows[level]
 
     def as_json(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from django.db.models import Count
 
 from annotations.corpora.queries import NotFound, select_systems, version_of
 from annotations.models import Corpus, CorpusVersion, System
+from leaderboard.answers.metrics import CorrelationRow
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.correlations import meta_evaluation, rows_of_level
 from leaderboard.queries.defaults import RESAMPLES, SEED
@@ -92,7 +93,7 @@ class _Corpus:
     part: dict[str, int] = field(default_factory=dict)
     """By configuration: of how many systems it is finished, where that is not all."""
     models: dict[str, list[str]] = field(default_factory=dict)
-    rows: dict[Rated, dict[tuple[str, str], dict[str, Any]]] = field(default_factory=dict)
+    rows: dict[Rated, dict[tuple[str, str], CorrelationRow]] = field(default_factory=dict)
     """By what people rated: the rows of ``meta_evaluation`` by configuration and level."""
 
     def why_nothing(self, rated: Rated) -> str:
@@ -216,17 +217,17 @@ class Evaluation:
     resamples: int
     seed: int
 
-    def rows_of(self, corpus: _Corpus, rated: Rated) -> dict[tuple[str, str], dict[str, Any]]:
+    def rows_of(self, corpus: _Corpus, rated: Rated) -> dict[tuple[str, str], CorrelationRow]:
         """By configuration (or ``PEOPLE``) and level. Nothing where nobody rated such things."""
         if rated not in corpus.rows:
             corpus.rows[rated] = {} if corpus.why_nothing(rated) else self._made(corpus, rated)
         return corpus.rows[rated]
 
-    def _made(self, corpus: _Corpus, rated: Rated) -> dict[tuple[str, str], dict[str, Any]]:
+    def _made(self, corpus: _Corpus, rated: Rated) -> dict[tuple[str, str], CorrelationRow]:
         assert corpus.version is not None
         version, aspect = corpus.version, corpus.version.main_aspect
         how: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed}
-        rows: list[dict[str, Any]] = []
+        rows: list[CorrelationRow] = []
         if corpus.found:
             levels: list[CeilingLevel] = [rated, "system"]
             rows += meta_evaluation(
@@ -241,10 +242,10 @@ class Evaluation:
                 if len(corpus.systems) == len(select_systems(version))
                 else NAMED,
                 **how,
-            )["rows"]
+            ).rows
         if rated == "dialogue":
             rows += people_turn_by_turn(version, aspect, corpus.systems, **how)
-        return {(row["metric"], row["level"]): row for row in rows}
+        return {(row.metric, row.level): row for row in rows}
 
 
 # --- the document ---------------------------------------------------------------------------------
@@ -337,8 +338,10 @@ def _cells(
             nothing = {"value": None, "reason": _why_empty(text, corpus, table.rated)}
             cells.append(cell | {str(name): nothing for name in table.coefficients})
             continue
-        cell |= {key: row[key] for key in ("n", "coverage", "signature", "note") if key in row}
-        cells.append(cell | {str(name): row[name] for name in table.coefficients})
+        cell |= {"n": row.n, "coverage": row.coverage, "signature": row.signature}
+        if row.note:
+            cell["note"] = row.note
+        cells.append(cell | {str(name): row.of(name).as_json() for name in table.coefficients})
     return cells
 
 
@@ -463,7 +466,7 @@ class _PeopleTurnByTurn:
 
 def people_turn_by_turn(
     version: CorpusVersion, aspect: str, systems: Sequence[System], *, resamples: int, seed: int
-) -> list[dict[str, Any]]:
+) -> list[CorrelationRow]:
     """Rows as ``meta_evaluation`` has them, at dialogue and system level: ratings of responses,
     averaged over a dialogue or a system, against ratings of whole dialogues. None where people did
     not do both."""

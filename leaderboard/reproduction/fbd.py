@@ -11,6 +11,8 @@ from django.db.models import Count
 
 from annotations.corpora.queries import NotFound, resolve_aspect, select_systems, version_of
 from annotations.models import CorpusVersion, System
+from common.estimates import Estimate
+from leaderboard.answers.metrics import CorrelationRow
 from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.system_choice import ALL
@@ -58,7 +60,7 @@ class _Column:
     finished: dict[str, int] = field(default_factory=dict)
     """By configuration: of how many systems its score is there."""
     models: dict[str, list[str]] = field(default_factory=dict)
-    rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+    rows: dict[str, CorrelationRow] = field(default_factory=dict)
     """By configuration: the system level's row of ``meta_evaluation``."""
 
 
@@ -130,7 +132,7 @@ def _column(
         one for one in wanted if column.finished.get(one.text, 0) == len(column.systems) > 0
     ]
     if computed:
-        document = meta_evaluation(
+        found = meta_evaluation(
             column.version,
             column.aspect,
             ["system"],
@@ -141,7 +143,7 @@ def _column(
             variants=False,
             systems_chosen=ALL,
         )
-        column.rows = {row["metric"]: row for row in document["rows"]}
+        column.rows = {row.metric: row for row in found.rows}
     return column
 
 
@@ -233,18 +235,18 @@ def _cell(
     if row is None:
         nothing = {"value": None, "reason": _why_empty(configuration, column)}
         return {**found, **dict.fromkeys(COEFFICIENTS, nothing)}
-    found |= {"n": row["n"], "signature": row["signature"]}
+    found |= {"n": row.n, "signature": row.signature}
     return found | {
-        name: _beside_published(row[name], row["higher_is_better"]) for name in COEFFICIENTS
+        name: _beside_published(row.of(name), row.higher_is_better) for name in COEFFICIENTS
     }
 
 
-def _beside_published(estimate: dict[str, Any], higher_is_better: bool) -> dict[str, Any]:
-    value = estimate["value"]
+def _beside_published(estimate: Estimate, higher_is_better: bool) -> dict[str, Any]:
+    value = estimate.value
     if value is None:
-        return estimate
+        return estimate.as_json()
     return {
-        **estimate,
+        **estimate.as_json(),
         "absolute": abs(value),
         "against_direction": value < 0 if higher_is_better else value > 0,
     }

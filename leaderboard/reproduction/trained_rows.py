@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from leaderboard.answers.metrics import CorrelationRow
 from leaderboard.reproduction.corpora import Place, monte_carlo, other_options, trained_name
 from leaderboard.reproduction.published.correlations import PublishedRow, PublishedTable
 from leaderboard.reproduction.trained_models import ModelInfo, family_label
@@ -105,15 +106,18 @@ def _scored(
     table: PublishedTable,
     configuration: Configuration,
     model: ModelInfo | None,
-    row: Mapping[str, Any],
+    row: CorrelationRow,
 ) -> dict[str, Any]:
     document: dict[str, Any] = {
         "configuration": configuration.text,
         "trained": trained_name(configuration) or None,
         "revision": place.revisions.get(configuration.text, "") or None,
         "seed": model.seed if model is not None else None,
-        **{key: row[key] for key in ("n", "coverage", "signature", "note") if key in row},
-        **{str(name): row[name] for name in table.coefficients},
+        "n": row.n,
+        "coverage": row.coverage,
+        "signature": row.signature,
+        **({"note": row.note} if row.note else {}),
+        **{str(name): row.of(name).as_json() for name in table.coefficients},
     }
     drawn = (
         monte_carlo(place, configuration) if configuration.metric.name.startswith("cmn") else None

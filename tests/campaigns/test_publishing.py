@@ -76,13 +76,13 @@ def test_leaderboards_see_them(odd_metrics: None) -> None:  # noqa: F811
     version = CorpusVersion.objects.select_related("corpus").get(pk=campaign.version_id)
     assert rated_levels(version, "overall") == ["turn"]
     means = {
-        row["system"]: row["human"]["value"]
-        for row in system_standing(version, "overall", resamples=10)["systems"]
+        row.system: row.human.value
+        for row in system_standing(version, "overall", resamples=10).systems
     }
     assert means == {"one": 1.75, "two": 4.5}
     call_command("score", corpus=version.corpus.slug, metrics="length", inline=True)
-    rows = meta_evaluation(version, "overall", ["turn"], resamples=10)["rows"]
-    assert (rows[0]["metric"], rows[0]["n"]) == ("length", 4)
+    rows = meta_evaluation(version, "overall", ["turn"], resamples=10).rows
+    assert (rows[0].metric, rows[0].n) == ("length", 4)
 
 
 def test_dialogue_level_ratings_are_of_a_system_in_a_dialogue() -> None:

@@ -146,9 +146,7 @@ def test_the_metric_leaderboard_says_beside_a_metric_what_it_could_not_read(tmp_
     version = corpus(tmp_path, KHMER, {"near": half, "far": half[::-1]})
     call_command("score", "--corpus", "c", "--metrics", "bertscore_f1,chrf", "--inline")
     document = meta_evaluation(version, "overall", resamples=20)
-    assert {row["metric"] for row in document["rows"] if UNREAD in row.get("warning", "")} == {
-        "bertscore_f1"
-    }
+    assert {row.metric for row in document.rows if UNREAD in row.warning} == {"bertscore_f1"}
     table = metric_board(document, None)
     badges = {row.id: row.badges for row in table.rows}
     assert HARD_TO_READ in badges["metric-bertscore_f1"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,12 +22,15 @@ from django.db import IntegrityError, transaction
 from annotations.corpora.queries import select_systems
 from annotations.corpora.rating_queries import turn_order
 from annotations.models import CorpusVersion
+from common.estimates import Undefined
 from leaderboard.actions import (
     Described,
     NameTaken,
     store_submitted_metric,
     withdraw_submitted_metric,
 )
+from leaderboard.answers import Submission
+from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
 from leaderboard.models import SubmittedMetric
 from leaderboard.pages.metrics.plots import scatter_figures
 from leaderboard.pages.metrics.tables import metric_board
@@ -83,15 +87,13 @@ def lengths(places: dict[tuple[str, int, str], tuple[float, int]]) -> dict[str, 
     }
 
 
-def rows_of(document: dict[str, Any], metric: str) -> dict[str, dict[str, Any]]:
-    return {row["level"]: row for row in document["rows"] if row["metric"] == metric}
+def rows_of(document: MetricCorrelations, metric: str) -> dict[str, CorrelationRow]:
+    return {row.level: row for row in document.rows if row.metric == metric}
 
 
-def statistics(row: dict[str, Any]) -> dict[str, Any]:
+def statistics(row: CorrelationRow) -> CorrelationRow:
     """All that says how the metric agrees with people, nothing of whose it is."""
-    return {
-        key: value for key, value in row.items() if key not in ("metric", "signature", "submitted")
-    }
+    return replace(row, metric="", signature="", submitted=None)
 
 
 # --- the same statistics --------------------------------------------------------------------------
@@ -109,14 +111,14 @@ def test_a_built_in_metrics_own_scores_give_its_own_correlations_and_intervals(
     assert list(ours) == list(theirs) == ["turn", "dialogue", "system"]
     for level, row in ours.items():
         assert statistics(theirs[level]) == statistics(row)
-    assert ours["turn"]["pearson"]["value"] is not None
+    assert ours["turn"].pearson.value is not None
 
 
 def test_system_means_are_the_built_in_ones(rated: Rated) -> None:  # noqa: F811
     version = rated(TWO_DIALOGUES)
     hand_in(version, lengths(TWO_DIALOGUES))
-    for system in system_standing(version, "overall", resamples=10)["systems"]:
-        built_in, handed_in = system["scores"]
+    for system in system_standing(version, "overall", resamples=10).systems:
+        built_in, handed_in = system.scores
         assert handed_in == built_in
 
 
@@ -139,8 +141,8 @@ def test_the_system_score_of_dialogue_scores_is_their_mean(rated: Rated) -> None
     version = rated(TWO_DIALOGUES)
     hand_in(version, {"echo": [2, 2], "dull": [6, 9], "wild": [6, 6]}, "dialogue")
     row = rows_of(meta_evaluation(version, "overall", ["system"], resamples=0), "mine")["system"]
-    assert row["pearson"]["value"] == pytest.approx(12 / (42 * 582) ** 0.5)
-    assert (row["n"], row["coverage"]) == (3, 1.0)
+    assert row.pearson.value == pytest.approx(12 / (42 * 582) ** 0.5)
+    assert (row.n, row.coverage) == (3, 1.0)
 
 
 def test_scores_of_systems_exist_at_system_level_alone(rated: Rated) -> None:  # noqa: F811
@@ -148,8 +150,8 @@ def test_scores_of_systems_exist_at_system_level_alone(rated: Rated) -> None:  #
     hand_in(version, {"echo": [2], "dull": [3], "wild": [1]}, "system")
     found = rows_of(meta_evaluation(version, "overall", resamples=100), "mine")
     assert list(found) == ["system"]  # people: 8/3, 3, 2, the same order
-    assert found["system"]["spearman"]["value"] == pytest.approx(1.0)
-    assert "fixed" in found["system"]["note"]
+    assert found["system"].spearman.value == pytest.approx(1.0)
+    assert "fixed" in found["system"].note
 
 
 # --- coverage -------------------------------------------------------------------------------------
@@ -161,34 +163,32 @@ def test_a_turn_without_a_score_is_missing_and_not_filled_in(rated: Rated) -> No
     version = rated(FOUR_RESPONSES)
     hand_in(version, {"echo": [1, 3, 2], "dull": [None, None, None]})
     row = rows_of(meta_evaluation(version, "overall", ["turn"], resamples=0), "mine")["turn"]
-    assert row["pearson"]["value"] == pytest.approx(0.5)
-    assert (row["n"], row["coverage"]) == (3, 0.75)
+    assert row.pearson.value == pytest.approx(0.5)
+    assert (row.n, row.coverage) == (3, 0.75)
 
 
 def test_a_system_that_the_file_leaves_out_has_no_score_and_says_why(rated: Rated) -> None:  # noqa: F811
     version = rated(FOUR_RESPONSES)
     hand_in(version, {"echo": [1, 3, 2]})
-    dull = system_standing(version, "overall", resamples=10)["systems"][1]
-    assert dull["scores"][1] == {
-        "value": None,
-        "reason": "the file that was submitted has no score for this system",
-    }
+    dull = system_standing(version, "overall", resamples=10).systems[1]
+    reason = "the file that was submitted has no score for this system"
+    assert dull.scores[1] == Undefined(reason)
 
 
 def test_dialogues_without_a_score_are_counted_as_such(rated: Rated) -> None:  # noqa: F811
     version = rated(TWO_DIALOGUES)
     hand_in(version, {"echo": [2, None], "dull": [6, 9], "wild": [6, 6]}, "dialogue")
     found = rows_of(meta_evaluation(version, "overall", resamples=0), "mine")
-    assert (found["dialogue"]["n"], found["dialogue"]["coverage"]) == (5, pytest.approx(5 / 6))
-    assert found["system"]["note"] == "1 of 6 dialogues have no score and are left out of the means"
+    assert (found["dialogue"].n, found["dialogue"].coverage) == (5, pytest.approx(5 / 6))
+    assert found["system"].note == "1 of 6 dialogues have no score and are left out of the means"
 
 
 def test_a_constant_is_undefined_with_its_reason(rated: Rated) -> None:  # noqa: F811
     version = rated(FOUR_RESPONSES)
     hand_in(version, {"echo": [1, 1, 1], "dull": [1, None, None]})
     row = rows_of(meta_evaluation(version, "overall", ["turn"], resamples=0), "mine")["turn"]
-    assert row["pearson"]["value"] is None
-    assert row["pearson"]["reason"]
+    assert row.pearson.value is None
+    assert row.pearson.reason
 
 
 def test_a_withheld_system_stays_withheld(rated: Rated) -> None:  # noqa: F811
@@ -197,7 +197,7 @@ def test_a_withheld_system_stays_withheld(rated: Rated) -> None:  # noqa: F811
     version.systems.filter(name="dull").update(withheld=True)
     assert [one.name for one in select_systems(version)] == ["echo"]
     row = rows_of(meta_evaluation(version, "overall", ["turn"], resamples=0), "mine")["turn"]
-    assert row["n"] == 3
+    assert row.n == 3
 
 
 # --- where it stands ------------------------------------------------------------------------------
@@ -220,18 +220,15 @@ def test_the_signature_names_the_file_and_its_sender(rated: Rated) -> None:  # n
     row = rows_of(meta_evaluation(version, "overall", ["turn"], resamples=10, seed=3), "mine")[
         "turn"
     ]
-    assert row["signature"] == (
+    assert row.signature == (
         f"metric:mine|submitted_by:ann|scores_of:turns|file_sha256:{'ab' * 32}|corpus:small|"
         f"corpus_version:{version.label}|aspect:overall|systems:all|design:partly-crossed|"
         "level:turn|n:4|ci:jackknife-t95-over-dialogues|"
         "resamples:10|seed:3"
     )
-    assert row["submitted"] == {
-        "by": "ann",
-        "level": "turn",
-        "link": "https://example.org/mine",
-        "file_sha256": "ab" * 32,
-    }
+    assert row.submitted == Submission(
+        by="ann", level="turn", link="https://example.org/mine", file_sha256="ab" * 32
+    )
 
 
 def test_the_board_marks_it_and_a_distance_is_read_downwards(rated: Rated) -> None:  # noqa: F811
@@ -358,4 +355,4 @@ def test_a_metric_that_is_built_in_later_keeps_its_name_apart_from_the_submitted
     # No form lets it in; a new release may bring it
     hand_in(version, lengths(FOUR_RESPONSES), name="length")
     document = meta_evaluation(version, "overall", ["turn"], resamples=0)
-    assert [row["metric"] for row in document["rows"]] == ["length", "length (submitted)"]
+    assert [row.metric for row in document.rows] == ["length", "length (submitted)"]

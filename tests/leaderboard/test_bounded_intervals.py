@@ -10,6 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from annotations.models import CorpusVersion
+from leaderboard.analyses import json_form
 from leaderboard.pages.fewer_ratings.query import prediction_powered
 from leaderboard.pages.raters.query import rater_effects
 from leaderboard.pages.system_pair.query import system_pair
@@ -50,20 +51,20 @@ def intervals(document: Any) -> Iterator[tuple[float, float, float]]:
             yield (document["ci"][0], document["value"], document["ci"][1])
         for inner in document.values():
             yield from intervals(inner)
-    elif isinstance(document, list):
+    elif isinstance(document, list | tuple):
         for inner in document:
             yield from intervals(inner)
 
 
 def test_no_interval_of_ratings_leaves_the_scale(version: CorpusVersion) -> None:
     means = [
-        system_standing(version, "overall")["systems"],
-        system_profile(version)["aspects"],
+        json_form(system_standing(version, "overall")),
+        json_form(system_profile(version)),
         [
-            {"raw": one["raw"], "corrected": one["corrected"]}
-            for one in rater_effects(version, "overall")["systems"]
+            {"raw": one.raw.as_json(), "corrected": one.corrected.as_json()}
+            for one in rater_effects(version, "overall").systems
         ],
-        prediction_powered(version, "overall", "response_length")["systems"],
+        json_form(prediction_powered(version, "overall", "response_length")),
     ]
     for of_page in means:
         found = list(intervals(of_page))

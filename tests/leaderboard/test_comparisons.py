@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotations.models import CorpusVersion
+from leaderboard.analyses import json_form
 from leaderboard.pages.systems.query import separating
 from leaderboard.queries.comparisons import (
     compared_pairs,
@@ -46,20 +47,19 @@ def version(rated: Rated) -> CorpusVersion:
 
 def test_every_pair_has_its_difference_and_three_p(version: CorpusVersion) -> None:
     document = comparisons(version, "overall", "turn")
-    json.dumps(document, allow_nan=False)
-    assert (document["test"], document["permutations"]) == ("jackknife-dialogues", 0)
-    assert document["population"] == "other dialogues with these 3 systems"
-    found = document["coefficients"]["pearson"]
-    names = document["metrics"]
-    tested = {(names[i], names[j]): rest for i, j, *rest in found["pairs"]}
+    assert (document.test, document.permutations) == ("jackknife-dialogues", 0)
+    assert document.population == "other dialogues with these 3 systems"
+    found = document.coefficients["pearson"]
+    names = document.metrics
+    tested = {(names[i], names[j]): rest for i, j, *rest in found.pairs}
     assert len(tested) == 3
     defined = [rest for rest in tested.values() if rest[1] is not None]
     assert len(defined) == 1
     ((_, p, p_holm, p_bh, permutations),) = defined
     assert (p_holm, p_bh, permutations) == (p, p, 0)  # one pair is left: nothing to correct for
-    assert found["undefined"] == {"constant": "all metric scores are equal"}
-    assert found["groups"]["constant"] == []
-    assert set(document["not_compared"]) == {"spearman", "kendall"}
+    assert found.undefined == {"constant": "all metric scores are equal"}
+    assert found.groups["constant"] == ()
+    assert set(document.not_compared) == {"spearman", "kendall"}
 
 
 def test_a_named_test_is_that_of_two_metrics(version: CorpusVersion) -> None:
@@ -72,7 +72,7 @@ def test_a_named_test_is_that_of_two_metrics(version: CorpusVersion) -> None:
         permutations=200,
         seed=3,
     )
-    (pair,) = document["coefficients"]["pearson"]["pairs"]
+    (pair,) = document.coefficients["pearson"].pairs
     (row,) = pair_tests(
         version,
         "overall",
@@ -84,14 +84,14 @@ def test_a_named_test_is_that_of_two_metrics(version: CorpusVersion) -> None:
     )["rows"]
     assert pair[3] == row["tests"]["perm-input"]["value"]
     assert pair[2] == pytest.approx(row["difference"]["value"])
-    assert document["population"] == "other dialogues with these 3 systems"
+    assert document.population == "other dialogues with these 3 systems"
 
 
 def test_the_system_level_of_few_systems_is_of_these(version: CorpusVersion) -> None:
     document = comparisons(version, "overall", "system")
-    assert document["test"] == "jackknife-dialogues"
-    assert set(document["coefficients"]) == {"pearson"}
-    assert "fewer than 10 systems" in document["not_compared"]["kendall"]
+    assert document.test == "jackknife-dialogues"
+    assert set(document.coefficients) == {"pearson"}
+    assert "fewer than 10 systems" in document.not_compared["kendall"]
 
 
 def test_with_ten_systems_others_are_meant_too() -> None:
@@ -107,21 +107,21 @@ def test_holm_can_reject_with_so_many_permutations() -> None:
 
 def test_nobody_rated(version: CorpusVersion) -> None:
     document = comparisons(version, "unheard of", "turn")
-    assert (document["metrics"], document["coefficients"]) == ([], {})
-    assert document["not_compared"]["pearson"] == "nobody rated at the turn level"
-    assert separating(version, "unheard of")["reason"] == "nobody rated"
+    assert (document.metrics, document.coefficients) == ((), {})
+    assert document.not_compared["pearson"] == "nobody rated at the turn level"
+    assert separating(version, "unheard of").reason == "nobody rated"
 
 
 def test_neighbours_on_the_board_and_what_would_separate_them(version: CorpusVersion) -> None:
     document = separating(version, "overall")
-    json.dumps(document, allow_nan=False)
-    pairs = document["pairs"]
+    json.dumps(json_form(document), allow_nan=False)
+    pairs = document.pairs
     assert len(pairs) == 2
-    assert pairs[0]["worse"] == pairs[1]["better"]
-    assert all(pair["difference"] >= 0 for pair in pairs)
-    assert all(pair["dialogues"] == 4 for pair in pairs)
+    assert pairs[0].worse == pairs[1].better
+    assert all(pair.difference is not None and pair.difference >= 0 for pair in pairs)
+    assert all(pair.dialogues == 4 for pair in pairs)
     # One rating each: nothing says how far raters differ.
-    assert all("not known one by one" in pair["reason"] for pair in pairs if pair["difference"] > 0)
+    assert all("not known one by one" in pair.reason for pair in pairs if pair.difference)
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import Any
 
 import pytest
 from django.core.management import call_command
 
 from annotations.models import CorpusVersion
+from leaderboard.answers.metrics import CorrelationRow
 from leaderboard.pages.metrics.tables import metric_board
 from leaderboard.queries import meta_evaluation
 from tests.leaderboard.conftest import Rated
@@ -39,19 +39,19 @@ def without(version: CorpusVersion, system: str, places: list[int]) -> None:
     run.save()
 
 
-def by_level(version: CorpusVersion) -> dict[str, dict[str, Any]]:
+def by_level(version: CorpusVersion) -> dict[str, CorrelationRow]:
     document = meta_evaluation(version, "overall", resamples=0)
-    return {row["level"]: row for row in document["rows"]}
+    return {row.level: row for row in document.rows}
 
 
 def test_it_is_the_share_of_rated_responses_that_have_a_score_at_every_level(rated: Rated) -> None:
     version = rated(TWO_SYSTEMS)
     without(version, "echo", [1])
     rows = by_level(version)
-    assert {level: row["coverage"] for level, row in rows.items()} == dict.fromkeys(
+    assert {level: row.coverage for level, row in rows.items()} == dict.fromkeys(
         rows, pytest.approx(5 / 6)
     )
-    assert {level: row["n"] for level, row in rows.items()} == {
+    assert {level: row.n for level, row in rows.items()} == {
         "turn": 5,
         "dialogue": 4,
         "system": 2,
@@ -62,7 +62,7 @@ def test_a_response_that_nobody_rated_does_not_count(rated: Rated) -> None:
     places = {**TWO_SYSTEMS, ("d0", 1, "echo"): (None, 3)}
     version = rated(places)
     without(version, "echo", [1])
-    assert {row["coverage"] for row in by_level(version).values()} == {1.0}
+    assert {row.coverage for row in by_level(version).values()} == {1.0}
 
 
 def test_where_people_rated_whole_dialogues_all_responses_in_these_count(rated: Rated) -> None:
@@ -71,7 +71,7 @@ def test_where_people_rated_whole_dialogues_all_responses_in_these_count(rated: 
     unrated = {place: (None, length) for place, (_, length) in TWO_SYSTEMS.items()}
     version = rated(unrated, OF_DIALOGUES)
     without(version, "echo", [1])
-    assert by_level(version)["dialogue"]["coverage"] == pytest.approx(5 / 6)
+    assert by_level(version)["dialogue"].coverage == pytest.approx(5 / 6)
 
 
 def test_dialogues_that_nobody_rated_do_not_count(rated: Rated) -> None:
@@ -80,13 +80,13 @@ def test_dialogues_that_nobody_rated_do_not_count(rated: Rated) -> None:
         unrated, {place: score for place, score in OF_DIALOGUES.items() if place != ("d1", "dull")}
     )
     without(version, "echo", [1])
-    assert by_level(version)["dialogue"]["coverage"] == pytest.approx(4 / 5)
+    assert by_level(version)["dialogue"].coverage == pytest.approx(4 / 5)
 
 
 def test_a_system_that_was_not_computed_is_not_covered(rated: Rated) -> None:
     version = rated(TWO_SYSTEMS)
     MetricRun.objects.filter(system__name="dull").delete()
-    assert by_level(version)["turn"]["coverage"] == pytest.approx(3 / 6)
+    assert by_level(version)["turn"].coverage == pytest.approx(3 / 6)
 
 
 def test_a_metric_of_systems_covers_systems(rated: Rated) -> None:
@@ -94,7 +94,7 @@ def test_a_metric_of_systems_covers_systems(rated: Rated) -> None:
     MetricRun.objects.filter(system__name="dull").update(system_score=None, system_reason="none")
     MetricRun.objects.update(turn_scores=[])
     # "length" is of turns: no turn has a score
-    assert by_level(version)["system"]["coverage"] == 0.0
+    assert by_level(version)["system"].coverage == 0.0
 
 
 # --- where it stands ------------------------------------------------------------------------------

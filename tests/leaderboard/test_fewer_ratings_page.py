@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from leaderboard.answers.fewer_ratings import SystemWidths, WhatIf
 from leaderboard.pages.fewer_ratings.figures import (
     SYSTEMS_DRAWN,
     WidthAt,
@@ -21,6 +22,7 @@ from leaderboard.pages.fewer_ratings.tables import (
     usual_point,
 )
 from tests.annotations.stored import dialogue, rated_corpus, stored
+from tests.leaderboard.written_answers import correlations_from
 
 pytestmark = pytest.mark.django_db
 
@@ -55,22 +57,22 @@ def page_of(client: Client, query="") -> str:
 
 def test_scores_of_unrated_responses_narrow_the_interval(rated, places):
     document = prediction_powered(rated(half_rated(places)), "overall", "length")
-    for system in document["systems"]:
-        assert (system["rated"], system["unrated"]) == (15, 15)
-        alone, powered = system["ratings_alone"]["ci"], system["powered"]["ci"]
+    for system in document.systems:
+        assert (system.rated, system.unrated) == (15, 15)
+        alone, powered = system.ratings_alone.ci, system.powered.ci
         assert powered[1] - powered[0] < alone[1] - alone[0]
         gain = ((alone[1] - alone[0]) / (powered[1] - powered[0])) ** 2
-        assert system["gain"]["value"] == pytest.approx(gain)
+        assert system.gain.value == pytest.approx(gain)
 
 
 def test_where_all_is_rated_nothing_is_to_gain_and_the_what_if_says_what_was(rated, places):
     document = prediction_powered(rated(places), "overall", "length")
-    assert {one["gain"]["reason"] for one in document["systems"]} == {
+    assert {one.gain.reason for one in document.systems} == {
         "every response is rated: there is nothing to gain"
     }
-    assert [one["dialogues"] for one in document["what_if"]] == [10, 12, 15, 20, 25]
-    assert document["what_if"][0]["gain"] > 1.3
-    assert "would have saved" in in_one_sentence(document, document["what_if"][0])
+    assert [one.dialogues for one in document.what_if] == [10, 12, 15, 20, 25]
+    assert document.what_if[0].gain > 1.3
+    assert "would have saved" in in_one_sentence(document, document.what_if[0])
 
 
 def test_the_page_shows_both_intervals_where_some_are_not_rated(rated, places, client):
@@ -96,14 +98,18 @@ def test_without_a_wish_the_page_takes_as_many_dialogues_as_do_not_flatter(rated
 
 def test_points_where_fewer_systems_have_a_width_are_no_points_of_the_curve():
     def point(dialogues, *gains):
-        return {"dialogues": dialogues, "systems": [{"gain": gain} for gain in gains]}
+        systems = tuple(
+            SystemWidths(position=place, width_alone=gain, width=gain, gain=gain)
+            for place, gain in enumerate(gains)
+        )
+        return WhatIf(dialogues=dialogues, width_alone=1.0, width=1.0, gain=1.0, systems=systems)
 
     alone, both, more = point(10, 1.5, None), point(15, 1.2, 1.1), point(30, 1.1, 1.0)
-    points = points_of_all({"what_if": [alone, both, more]})
+    points = points_of_all([alone, both, more])
     assert points == [both, more]
     assert usual_point(points) is more
     assert usual_point([both]) is both
-    assert usual_point(points_of_all({"what_if": []})) is None
+    assert usual_point(points_of_all([])) is None
 
 
 def test_what_the_page_shows_can_be_downloaded(rated, places, client):
@@ -124,10 +130,8 @@ def test_too_few_rated_dialogues_leave_the_ratings_alone_and_say_so(rated, place
         for place, (score, length) in places.items()
     }
     document = prediction_powered(rated(few), "overall", "length")
-    assert all(
-        "at least 10 dialogues, there are 5" in one["gain"]["reason"] for one in document["systems"]
-    )
-    assert all(one["powered"] == one["ratings_alone"] for one in document["systems"])
+    assert all("at least 10 dialogues, there are 5" in one.gain.reason for one in document.systems)
+    assert all(one.powered == one.ratings_alone for one in document.systems)
     assert "Too few dialogues are rated" in page_of(client)
 
 
@@ -157,7 +161,7 @@ def test_metrics_come_by_correlation_in_their_own_direction_and_undefined_ones_l
         row("good", 0.5),
     ]
     rows += [row("fbd", 0.9, level="system")]
-    names = [metric for metric, _ in metrics_by_correlation({"rows": rows})]
+    names = [metric for metric, _ in metrics_by_correlation(correlations_from(rows=rows))]
     assert names == ["distance", "good", "weak", "flat"]
 
 
@@ -167,7 +171,10 @@ def test_where_dialogues_were_rated_metrics_come_by_these():
         row("b", 0.4, level="dialogue"),
         row("a", 0.9, level="system"),
     ]
-    assert [metric for metric, _ in metrics_by_correlation({"rows": rows})] == ["b", "a"]
+    assert [metric for metric, _ in metrics_by_correlation(correlations_from(rows=rows))] == [
+        "b",
+        "a",
+    ]
 
 
 def test_the_curve_draws_the_widths_that_are_in_its_data():

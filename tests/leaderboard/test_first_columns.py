@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from common.tables import Column, Table
+from leaderboard.answers.systems import MisleadingMetric, PlacedSystem
 from leaderboard.pages.systems.misleading import nearest_to_people
 from leaderboard.pages.systems.tables import shown_columns
 
@@ -17,8 +17,7 @@ def first_shown(metrics: int, nearest: Sequence[str] = ()) -> list[str]:
         Column("human", "Human mean"),
         *(Column(f"metric-{one}", one) for one in names),
     ]
-    document = {"metrics": [{"metric": one} for one in names]}
-    return shown_columns(Table("t", "T", tuple(columns), ()), document, nearest).split(",")
+    return shown_columns(Table("t", "T", tuple(columns), ()), names, nearest).split(",")
 
 
 def test_eight_metrics_all_stand_beside_people() -> None:
@@ -47,12 +46,16 @@ def test_where_too_few_order_systems_the_first_metrics_fill_up() -> None:
 
 
 def test_nearest_is_the_metric_whose_places_differ_least_from_peoples() -> None:
-    """Of a row the eighth number is the difference of the places: b is 1 off on the mean, a is
-    2."""
+    """b is 1 off on the mean, a is 2."""
 
-    def metric(name: str, *apart: int) -> dict[str, Any]:
-        rows = [[place, 1, 1, 1, 1, 1, 1, off, 0] for place, off in enumerate(apart)]
-        return {"metric": name, "placed": len(rows), "misled": 0, "worst": 0, "rows": rows}
+    def metric(name: str, *apart: int) -> MisleadingMetric:
+        rows = tuple(
+            PlacedSystem(place, 1, 1, 1, 1, 1, 1, difference=off, beyond=0)
+            for place, off in enumerate(apart)
+        )
+        return MisleadingMetric(
+            metric=name, higher_is_better=True, placed=len(rows), misled=0, worst=0, rows=rows
+        )
 
-    document = {"metrics": [metric("a", -3, 1), metric("b", 1, -1), metric("one system", 0)]}
-    assert nearest_to_people(document) == ["b", "a"]
+    found = [metric("a", -3, 1), metric("b", 1, -1), metric("one system", 0)]
+    assert nearest_to_people(found) == ["b", "a"]

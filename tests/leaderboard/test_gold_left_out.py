@@ -254,7 +254,7 @@ def test_an_answer_for_one_choice_is_never_shown_for_another(version: CorpusVers
     # A reference response that is published later changes the question, and so the answer.
     System.objects.filter(version=version, name="gold").update(withheld=True)
     version.refresh_from_db()
-    assert answer_of(version, "correlations", aspect="overall")["systems_chosen"] == "all"
+    assert answer_of(version, "correlations", aspect="overall").systems_chosen == "all"
 
 
 def test_systems_that_are_named_one_by_one_take_part_as_named(version: CorpusVersion) -> None:

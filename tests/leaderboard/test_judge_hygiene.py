@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 from django.test import Client
+from pydantic import TypeAdapter
 
 from annotations.models import CorpusVersion, System
+from leaderboard.answers.judges import JudgeBias
 from leaderboard.pages.judges.bias import judge_bias
 from leaderboard.pages.judges.tables import bias_sentences
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
@@ -76,13 +78,25 @@ def test_score_with_length_beside_people_s(client, tmp_path) -> None:
 def sentences(**given: dict[str, object]) -> dict[str, object]:
     nothing = {"value": None, "reason": "nothing"}
     ranks = {"judge": nothing, "human": nothing, "judge_given_human": nothing, "n": 0}
-    document = {
-        "verbosity": ranks,
+    document: dict[str, object] = {
+        **dict.fromkeys(("n", "scored", "resamples", "seed"), 0),
+        **dict.fromkeys(("level", "signature"), ""),
+        "verbosity": ranks | {"mean_words": None},
         "position": {**ranks, "turns": [], "reason": "nothing"},
-        "self_preference": {"difference": nothing, "family": ""},
-        "injections": {"flagged": 0, "compared": 0, "raised": 0, "mean_change": None},
+        "self_preference": {
+            **dict.fromkeys(("own", "others", "difference"), nothing),
+            **{key: [] for key in ("own_systems", "other_systems")},
+            "model": "",
+            "family": "",
+            "unknown": 0,
+        },
+        "injections": {
+            **dict.fromkeys(("flagged", "compared", "raised"), 0),
+            "mean_change": None,
+            "rows": [],
+        },
     }
-    return bias_sentences({**document, **given})
+    return bias_sentences(TypeAdapter(JudgeBias).validate_python({**document, **given}))
 
 
 @pytest.mark.parametrize(
@@ -94,10 +108,10 @@ def sentences(**given: dict[str, object]) -> dict[str, object]:
     ],
 )
 def test_what_is_found_hangs_on_the_interval(interval, says, warns) -> None:
-    one = {"value": 0.2, "ci": interval}
-    said = sentences(verbosity={"judge": one, "human": one, "judge_given_human": one, "n": 9})[
-        "verbosity"
-    ]
+    one = {"value": sum(interval) / 2, "ci": interval}
+    said = sentences(
+        verbosity={"judge": one, "human": one, "judge_given_human": one, "n": 9, "mean_words": None}
+    )["verbosity"]
     assert says in said.found
     assert said.is_warning is warns
     assert "It cannot say why" in said.cannot
@@ -105,9 +119,9 @@ def test_what_is_found_hangs_on_the_interval(interval, says, warns) -> None:
 
 def test_without_an_interval_no_verdict_is_given() -> None:
     one = {"value": 0.9, "ci": None, "ci_reason": "one dialogue"}
-    said = sentences(verbosity={"judge": one, "human": one, "judge_given_human": one, "n": 9})[
-        "verbosity"
-    ]
+    said = sentences(
+        verbosity={"judge": one, "human": one, "judge_given_human": one, "n": 9, "mean_words": None}
+    )["verbosity"]
     assert said.found.endswith("There is no interval: one dialogue.")
     assert not said.is_warning
 
@@ -176,7 +190,7 @@ def test_the_length_of_a_dialogue_is_the_mean_over_its_responses(tmp_path) -> No
         undefined={0: "a turn is missing"},
     )
     found = judge_bias(version, "overall", DIALOGUES, resamples=10)
-    assert found["verbosity"]["mean_words"] == pytest.approx((2 + 1 + 2 + 1) / 4)
+    assert found.verbosity.mean_words == pytest.approx((2 + 1 + 2 + 1) / 4)
 
 
 # --- own family -----------------------------------------------------------------------------------

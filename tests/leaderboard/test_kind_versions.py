@@ -163,7 +163,7 @@ def test_an_answer_changes_only_with_its_version(
     odd_metrics: None,  # noqa: F811
 ) -> None:
     version, parameters = REQUESTED[kind](tmp_path)
-    text = json.dumps(answer_of(version, kind, **parameters))
+    text = all_kinds()[kind].to_json(answer_of(version, kind, **parameters))
     answer = json.loads(
         text.replace(settings.VERSION, "VERSION").replace(version.corpus.slug, "CORPUS")
     )

@@ -13,6 +13,7 @@ import pytest
 from leaderboard.reproduction import output
 from leaderboard.reproduction.output import adversarial, cmn, cpdscore, density, fbd, trained
 from leaderboard.reproduction.output.latex import correlations_to_latex
+from tests.leaderboard.written_answers import correlations_from
 from workers.training.core.adversarial import KINDS
 
 LINE_BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
@@ -33,14 +34,19 @@ ABOUT = {
     "missing": [{"corpus": HOSTILE, "reason": HOSTILE}],
     "worth": [{"configurations": [HOSTILE], "worth": HOSTILE}],
 }
-CORRELATIONS = {
-    **dict.fromkeys(("corpus", "corpus_version", "aspect", "ci", "resamples", "seed"), HOSTILE),
-    "rows": [
-        {**SCORED, "metric": HOSTILE, "higher_is_better": True, "submitted": {}, "worth": HOSTILE}
+CORRELATIONS = correlations_from(
+    **dict.fromkeys(("corpus", "corpus_version", "aspect", "ci"), HOSTILE),
+    rows=[
+        {
+            **SCORED,
+            "n": 9,
+            "level": "turn",
+            "metric": HOSTILE,
+            "submitted": dict.fromkeys(("by", "level", "link", "file_sha256"), HOSTILE),
+            "worth": HOSTILE,
+        }
     ],
-    "correlation_ceiling": {HOSTILE: {}},
-    "leave_one_out_agreement": {HOSTILE: {}},
-}
+)
 OF_COMPERDIAL = {
     **ABOUT,
     "tables": [
@@ -136,7 +142,7 @@ def of_trained(table: str) -> dict[str, Any]:
 
 
 Writer = Callable[[Any], str]
-WRITERS: dict[str, tuple[Writer, dict[str, Any]]] = {
+WRITERS: dict[str, tuple[Writer, Any]] = {
     "adversarial": (adversarial.to_latex, OF_ADVERSARIAL),
     "cmn": (cmn.to_latex, of_trained("cmn")),
     "cpdscore": (cpdscore.to_latex, OF_COMPERDIAL),
@@ -148,7 +154,7 @@ WRITERS: dict[str, tuple[Writer, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("writer", "document"), WRITERS.values(), ids=WRITERS)
-def test_no_name_breaks_out_of_its_comment(writer: Writer, document: dict[str, Any]) -> None:
+def test_no_name_breaks_out_of_its_comment(writer: Writer, document: Any) -> None:
     lines = writer(document).splitlines()
     in_comments = [line for line in lines if line.startswith("% ") and r"\input{x}" in line]
     assert in_comments
@@ -157,7 +163,7 @@ def test_no_name_breaks_out_of_its_comment(writer: Writer, document: dict[str, A
 
 @pytest.mark.parametrize(("writer", "document"), WRITERS.values(), ids=WRITERS)
 def test_no_row_begins_with_what_the_line_before_takes_for_its_argument(
-    writer: Writer, document: dict[str, Any]
+    writer: Writer, document: Any
 ) -> None:
     lines = writer(document).splitlines()
     assert not [line for line in lines if line.startswith(("[", "*"))]

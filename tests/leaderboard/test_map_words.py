@@ -4,27 +4,50 @@ from __future__ import annotations
 
 from typing import Any
 
+from common.estimates import Estimate
+from leaderboard.answers.metrics import (
+    CorrelatedMetrics,
+    CorrelatedPair,
+    MetricsAmongThemselves,
+    NamedMetric,
+)
 from leaderboard.pages.maps.tables import Comparisons, Correlations
 from leaderboard.pages.maps.text import ahead_text, similarity_text, tied_text
+from tests.leaderboard.written_answers import comparisons_from
 
 
 def correlations(values: dict[tuple[int, int], float | None]) -> Correlations:
     numbers = sorted({number for pair in values for number in pair})
+    constant = Estimate.undefined("constant")
     pairs = [
-        {
-            "first": first,
-            "second": second,
-            "n": 30,
-            "pearson": {"value": value, "reason": None if value else "constant"},
-        }
+        CorrelatedPair(
+            first=first,
+            second=second,
+            n=30,
+            pearson=Estimate(value) if value else constant,
+            spearman=constant,
+            kendall=constant,
+        )
         for (first, second), value in values.items()
     ]
-    level = {"metrics": numbers, "order": {"pearson": numbers}, "pairs": pairs}
-    return Correlations(
-        {"metrics": [{"metric": name} for name in "abcd"], "levels": {"turn": level}},
-        "turn",
-        "pearson",
+    metrics = tuple(
+        NamedMetric(metric=name, higher_is_better=True, signature="") for name in "abcd"
     )
+    level = CorrelatedMetrics(
+        metrics=tuple(numbers), order={"pearson": tuple(numbers)}, pairs=tuple(pairs)
+    )
+    found = MetricsAmongThemselves(
+        corpus="small",
+        corpus_version="v1",
+        systems_chosen="all",
+        design="crossed",
+        resamples=0,
+        seed=0,
+        method="",
+        metrics=metrics,
+        levels={"turn": level},
+    )
+    return Correlations(found, "turn", "pearson")
 
 
 def test_the_two_most_alike_and_the_one_that_is_least_like_the_others_are_named() -> None:
@@ -49,12 +72,10 @@ def test_a_pair_without_a_correlation_is_no_pair() -> None:
 
 def comparisons(*tests: tuple[int, int, float | None, float | None]) -> Comparisons:
     """(first, second, difference, p after Holm's correction)"""
-    pairs = [[first, second, difference, p, p, p] for first, second, difference, p in tests]
-    document: dict[str, Any] = {
-        "metrics": ["a", "b", "c"],
-        "coefficients": {"pearson": {"pairs": pairs}},
-    }
-    return Comparisons(document, "turn", "pearson")
+    pairs = [[first, second, difference, p, p, p, 0] for first, second, difference, p in tests]
+    return Comparisons(
+        comparisons_from(["a", "b", "c"], {"pearson": {"pairs": pairs}}), "turn", "pearson"
+    )
 
 
 def test_the_metric_that_beats_most_others_is_named() -> None:

@@ -13,6 +13,7 @@ from common.tables.to_html import table_to_html
 from common.tables.to_json import table_to_json
 from common.tables.to_latex import table_to_latex
 from common.tables.to_markdown import table_to_markdown
+from leaderboard.answers.metrics import MetricComparisons, MetricCorrelations
 from leaderboard.pages.metrics.filters import (
     BoardParams,
     UnknownParam,
@@ -24,7 +25,9 @@ from leaderboard.pages.metrics.letters import letters_by_metric, why_no_letters
 from leaderboard.pages.metrics.plots import forest_figure
 from leaderboard.pages.metrics.tables import metric_board, shown_columns
 from leaderboard.pages.metrics.text import headline, tied_with_best
+from tests.leaderboard.written_answers import comparisons_from, correlations_from
 
+SENT = {"by": "x", "level": "turn", "link": "", "file_sha256": "0"}
 HOSTILE = "<script>alert(1)</script>=1+1\u202e\"'"
 
 
@@ -54,41 +57,28 @@ def row(
     }
 
 
-def document(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
+def document(*rows: dict[str, Any], **more: Any) -> MetricCorrelations:
     one_rater = {"pearson": 0.7, "spearman": 0.6, "kendall": 0.5, "ci": {"pearson": [0.6, 0.8]}}
     no_tau = {"value": None, "reason": "there is none for τ"}
     ceiling = {"pearson": 0.91, "spearman": 0.9, "kendall": no_tau, "ci": {"pearson": [0.85, 0.95]}}
     reliability = {"pearson": 0.83, "spearman": 0.81, "kendall": no_tau}
-    return {
-        "corpus": "small",
-        "corpus_version": "v1",
-        "aspect": "overall",
-        "systems": ["a"],
-        "resamples": 10,
-        "seed": 0,
-        "correlation_ceiling": {"turn": ceiling, "dialogue": ceiling, "system": ceiling},
-        "reliability": {"turn": reliability, "dialogue": reliability, "system": reliability},
-        "leave_one_out_agreement": {"turn": one_rater, "dialogue": one_rater, "system": one_rater},
-        "rows": list(rows),
-        **more,
+    levels = ("turn", "dialogue", "system")
+    people = {
+        "correlation_ceiling": dict.fromkeys(levels, ceiling),
+        "reliability": dict.fromkeys(levels, reliability),
+        "leave_one_out_agreement": dict.fromkeys(levels, one_rater),
     }
+    return correlations_from(rows=rows, **(people | more))
 
 
 def comparisons(
     metrics: list[str], pairs: list[list[Any]], groups: dict[str, list[int]]
-) -> dict[str, Any]:
-    numbers = {
-        "pairs": pairs,
-        "alone": dict.fromkeys(metrics, 0.1),
-        "groups": groups,
-        "undefined": {},
-    }
-    return {
-        "metrics": metrics,
-        "method": "PERM-BOTH",
-        "coefficients": {"pearson": numbers},
-        "not_compared": {"kendall": "it is too dear"},
-    }
+) -> MetricComparisons:
+    return comparisons_from(
+        metrics,
+        {"pearson": {"pairs": pairs, "groups": groups}},
+        not_compared={"kendall": "it is too dear"},
+    )
 
 
 BOARD = document(
@@ -168,9 +158,9 @@ def test_without_any_coefficient_it_says_why() -> None:
 
 def test_without_raters_the_headline_says_that_the_ceiling_is_not_known() -> None:
     nothing = {"value": None, "reason": "the corpus holds mean scores, not raters"}
-    board = document(row("bleu_4", "turn", 0.3))
-    for key in ("correlation_ceiling", "reliability", "leave_one_out_agreement"):
-        board[key] = {"turn": dict.fromkeys(("pearson", "spearman", "kendall"), nothing)}
+    unknown = {"turn": dict.fromkeys(("pearson", "spearman", "kendall"), nothing)}
+    people = ("correlation_ceiling", "reliability", "leave_one_out_agreement")
+    board = document(row("bleu_4", "turn", 0.3), **dict.fromkeys(people, unknown))
     assert (
         "is not known: the corpus holds mean scores, not raters."
         in headline(board, BoardParams(), None)[1]
@@ -234,16 +224,20 @@ def test_variants_take_the_place_of_the_coefficients() -> None:
     within = {
         "per_dialogue": {
             "pearson": estimate(0.12, 0.1, 0.2),
+            "spearman": estimate(None),
+            "kendall": estimate(None),
             "groups": 5,
-            "defined": {"pearson": 3},
+            "defined": {"pearson": 3, "spearman": 0, "kendall": 0},
         }
     }
-    board = document(row("bleu_4", "turn", 0.3, **within), row("bleu_4", "system", 0.8))
+    board = document(
+        row("bleu_4", "turn", 0.3, **within), row("bleu_4", "system", 0.8), row("pmi", "turn", 0.2)
+    )
     wish = BoardParams(variant="per_dialogue")
-    (found, *ceilings) = metric_board(board, None, wish).rows
+    (found, without, *ceilings) = metric_board(board, None, wish).rows
     assert found.cell("turn-pearson").value == 0.12
     assert "of the 3 of 5 in which it is defined" in found.cell("turn-pearson").note
-    assert "not computed within each dialogue" in found.cell("turn-spearman").reason
+    assert "not computed within each dialogue" in without.cell("turn-pearson").reason
     # A system has no dialogues to average over there
     assert found.cell("system-pearson").value == 0.8
     assert "does not compare" in ceilings[0].cell("turn-pearson").reason
@@ -251,11 +245,9 @@ def test_variants_take_the_place_of_the_coefficients() -> None:
 
 
 def test_raters_without_names_have_a_ceiling_and_no_agreement_of_one_rater() -> None:
-    board = document(row("bleu_4", "turn", 0.3))
     nothing = {"value": None, "reason": "raters are anonymous"}
-    board["leave_one_out_agreement"] = {
-        "turn": dict.fromkeys(("pearson", "spearman", "kendall"), nothing)
-    }
+    unknown = {"turn": dict.fromkeys(("pearson", "spearman", "kendall"), nothing)}
+    board = document(row("bleu_4", "turn", 0.3), leave_one_out_agreement=unknown)
     said = headline(board, BoardParams(), None)[1]
     assert "A perfect metric could reach r = 0.91 [0.85, 0.95]." in said
     assert "single rater" not in said
@@ -264,7 +256,13 @@ def test_raters_without_names_have_a_ceiling_and_no_agreement_of_one_rater() -> 
 
 
 def test_corrected_coefficients_say_what_they_are() -> None:
-    corrected = {"attenuation_corrected": {"pearson": estimate(1.04)}}
+    corrected = {
+        "attenuation_corrected": {
+            "pearson": estimate(1.04, 0.9, 1.2),
+            "spearman": estimate(None),
+            "kendall": estimate(None),
+        }
+    }
     wish = BoardParams(variant="attenuation_corrected")
     table = metric_board(document(row("bleu_4", "turn", 0.3, **corrected)), None, wish)
     assert table.rows[0].cell("turn-pearson").value == 1.04
@@ -299,13 +297,13 @@ def test_the_ceiling_is_the_root_of_the_reliability_and_one_rater_s_agreement_is
 
 def test_accuracies_and_costs_have_columns_where_they_are_known() -> None:
     cost = {
-        "seconds_per_1000": estimate(1.5),
+        "seconds_per_1000": {"value": 1.5},
         "tokens_per_1000": {"value": None, "reason": "it asks no language model"},
         "usd_per_1000": {"value": None, "reason": "it asks no language model"},
         "device": "cpu",
         "responses": 10,
     }
-    ties = estimate(0.6) | {"epsilon": 0.05}
+    ties = estimate(0.6, 0.5, 0.7) | {"epsilon": 0.05, "groups": 9, "pairs": 9}
     board = document(
         row("bleu_4", "turn", 0.3, tie_calibrated_accuracy=ties), cost={"bleu_4": cost}
     )
@@ -344,7 +342,7 @@ def test_a_hostile_name_is_text_in_figure_and_table() -> None:
             HOSTILE,
             "turn",
             0.3,
-            submitted={"by": "x", "level": "turn", "link": "", "file_sha256": "0"},
+            submitted=SENT,
         )
     )
     figure = forest_figure(board, BoardParams(), None)
@@ -375,14 +373,15 @@ def test_filters_leave_what_fits(wish: dict[str, str], left: set[str]) -> None:
     names = ["bleu_4", "simcse", "bleurt", "pmi", "fbd", "cpdscore_simple"]
     board = document(
         *(row(name, "system", 0.1) for name in names),
-        row("mine", "system", 0.1, submitted={"by": "x"}),
+        row("mine", "system", 0.1, submitted=SENT),
     )
-    assert {one["metric"] for one in kept(board, BoardParams(**wish))["rows"]} == left
+    assert {one.metric for one in kept(board, BoardParams(**wish)).rows} == left
 
 
 def test_a_metric_that_is_not_installed_any_more_has_no_known_method() -> None:
     assert method_of("gone[a=1]") == "unknown"
-    assert not BoardParams(needs="reference-free").keeps(row("gone[a=1]", "turn", 0.1))
+    (gone,) = document(row("gone[a=1]", "turn", 0.1)).rows
+    assert not BoardParams(needs="reference-free").keeps(gone)
 
 
 @pytest.mark.parametrize(

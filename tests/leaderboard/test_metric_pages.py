@@ -304,11 +304,11 @@ def test_gold_answers_are_not_compared_with_themselves(client: Client, rated: Ra
     MetricRun.objects.filter(metric="word_f1", system__name="echo").update(
         turn_scores=[0.1, 0.3, 0.2]
     )
-    assert disagreement(version, "overall", "word_f1")["n"] == 4
+    assert disagreement(version, "overall", "word_f1").n == 4
     version.systems.filter(name="dull").update(kind="gold")
-    assert disagreement(version, "overall", "word_f1")["n"] == 3
-    assert disagreement(version, "overall", "length")["n"] == 3
-    assert disagreement(version, "overall", "length", "all")["n"] == 4
+    assert disagreement(version, "overall", "word_f1").n == 3
+    assert disagreement(version, "overall", "length").n == 3
+    assert disagreement(version, "overall", "length", "all").n == 4
     compute_waiting()
     for address in ("/metrics/word_f1/", "/metrics/length/"):
         page(client, address)

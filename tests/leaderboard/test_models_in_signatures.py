@@ -9,6 +9,7 @@ import pytest
 
 from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
+from leaderboard.answers.metrics import CorrelationRow
 from leaderboard.queries import meta_evaluation
 from tests.annotations.stored import stored, two_systems
 from workers.metrics.common.configuration import parse
@@ -34,9 +35,9 @@ def made_with(system: str, revision: str, dtype: str = "float32") -> None:
     MetricRun.objects.filter(pk=run.pk).update(model=f"small@{revision}", signature=signature)
 
 
-def row_of(version: CorpusVersion) -> dict:
+def row_of(version: CorpusVersion) -> CorrelationRow:
     document = meta_evaluation(version, version.main_aspect, ("turn",), resamples=0)
-    (row,) = document["rows"]
+    (row,) = document.rows
     return row
 
 
@@ -46,12 +47,12 @@ def test_the_signature_of_a_correlation_names_the_model_s_revision(version: Corp
     row = row_of(version)
     own = "metric:word_f1|version:2|normalize:true|tokenize:auto|unicode:fold|references:best|"
     facts = f"{own}tokenize_used:words|language:en|dtype:float32|model_revision:1f|corpus:small|"
-    assert row["signature"].startswith(facts)
-    assert "note" not in row
+    assert row.signature.startswith(facts)
+    assert row.note == ""
 
 
 def test_a_metric_without_a_model_has_none_in_its_signature(version: CorpusVersion) -> None:
-    assert row_of(version)["signature"].startswith(
+    assert row_of(version).signature.startswith(
         "metric:word_f1|version:2|normalize:true|tokenize:auto|unicode:fold|references:best|"
         "corpus:small|"
     )
@@ -61,13 +62,13 @@ def test_two_revisions_in_one_row_are_said(version: CorpusVersion) -> None:
     made_with("echo", "1f")
     made_with("dull", "2e")
     row = row_of(version)
-    assert "|model_revision:1f+2e|corpus:" in row["signature"]
-    assert row["note"].startswith("made with 2 different revisions of the model: 1f, 2e")
+    assert "|model_revision:1f+2e|corpus:" in row.signature
+    assert row.note.startswith("made with 2 different revisions of the model: 1f, 2e")
 
 
 def test_two_precisions_are_said(version: CorpusVersion) -> None:
     made_with("echo", "1f")
     made_with("dull", "1f", "bfloat16")
     row = row_of(version)
-    assert "|dtype:bfloat16+float32|" in row["signature"]
-    assert row["note"] == "the runs were not all made alike: dtype bfloat16, float32"
+    assert "|dtype:bfloat16+float32|" in row.signature
+    assert row.note == "the runs were not all made alike: dtype bfloat16, float32"

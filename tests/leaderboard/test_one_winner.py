@@ -233,8 +233,8 @@ def test_a_system_that_repeats_the_references_is_gold_wherever_systems_are_compa
 
     version: CorpusVersion = with_gold(tmp_path, {**KINDS, "gold": "agent"})
     position = version.systems.get(name="gold").position
-    for metric in misleading_metrics(version, "overall", "all")["metrics"]:
-        assert position not in [row[0] for row in metric["rows"]], metric["metric"]
+    for metric in misleading_metrics(version, "overall", "all").metrics:
+        assert position not in [row.position for row in metric.rows], metric.metric
     for metric in system_pair(version, "overall", "gold", "one")["metrics"]:
         assert (
             metric["difference"]["reason"]

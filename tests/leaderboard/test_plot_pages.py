@@ -100,12 +100,12 @@ def test_a_choice_that_there_is_not_is_not_found(version, asked) -> None:
 def test_scores_where_lower_is_better_are_turned_round(version, monkeypatch) -> None:
     def of_length_and_bleu() -> float:
         found = metric_correlations(version)
-        names = {number: one["metric"] for number, one in enumerate(found["metrics"])}
+        names = [one.metric for one in found.metrics]
         pairs = {
-            frozenset((names[one["first"]], names[one["second"]])): one
-            for one in found["levels"]["turn"]["pairs"]
+            frozenset((names[one.first], names[one.second])): one
+            for one in found.levels["turn"].pairs
         }
-        return pairs[frozenset(("length", "bleu_1"))]["pearson"]["value"]
+        return pairs[frozenset(("length", "bleu_1"))].pearson.value
 
     as_it_is = of_length_and_bleu()
     monkeypatch.setattr(
@@ -119,11 +119,11 @@ def test_gold_answers_are_left_out_where_a_metric_would_hold_them_against_themse
 ) -> None:
     version.systems.filter(name="echo").update(kind=System.Kind.GOLD)
     found = metric_correlations(version)
-    texts = [one["metric"] for one in found["metrics"]]
+    texts = [one.metric for one in found.metrics]
     assert {
-        one["n"]
-        for one in found["levels"]["turn"]["pairs"]
-        if texts.index("word_f1") in one.values()
+        one.n
+        for one in found.levels["turn"].pairs
+        if texts.index("word_f1") in (one.first, one.second)
     } == {6}
 
 

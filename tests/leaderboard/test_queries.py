@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.utils import timezone
 
 from annotations.corpora.queries import NotFound, resolve_aspect, select_systems
+from common.estimates import Estimate, Undefined
 from common.tables.arrange import choose_columns
+from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
 from leaderboard.pages.systems.tables import system_board
 from leaderboard.queries import meta_evaluation, rated_levels, system_standing
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
@@ -18,16 +18,16 @@ from workers.models import MetricRun
 pytestmark = pytest.mark.django_db
 
 
-def row(document: dict[str, Any], level: str, metric: str = "length") -> dict[str, Any]:
-    (found,) = [one for one in document["rows"] if (one["level"], one["metric"]) == (level, metric)]
+def row(document: MetricCorrelations, level: str, metric: str = "length") -> CorrelationRow:
+    (found,) = [one for one in document.rows if (one.level, one.metric) == (level, metric)]
     return found
 
 
 def correlations(
-    document: dict[str, Any], level: str, metric: str = "length"
+    document: MetricCorrelations, level: str, metric: str = "length"
 ) -> tuple[float | None, ...]:
     found = row(document, level, metric)
-    return tuple(found[name]["value"] for name in ("pearson", "spearman", "kendall"))
+    return tuple(found.of(name).value for name in ("pearson", "spearman", "kendall"))
 
 
 # --- the turn level -------------------------------------------------------------------------------
@@ -36,14 +36,14 @@ def correlations(
 def test_turn_level_worked_by_hand(rated: Rated) -> None:
     document = meta_evaluation(rated(FOUR_RESPONSES), "overall", ["turn"], resamples=0)
     assert correlations(document, "turn") == pytest.approx((0.8, 0.8, 2 / 3))
-    assert (row(document, "turn")["n"], row(document, "turn")["coverage"]) == (4, 1.0)
+    assert (row(document, "turn").n, row(document, "turn").coverage) == (4, 1.0)
 
 
 def test_a_response_that_nobody_rated_does_not_count(rated: Rated) -> None:
     version = rated({**FOUR_RESPONSES, ("d1", 0, "dull"): (None, 99)})
     document = meta_evaluation(version, "overall", ["turn"], resamples=0)
     assert correlations(document, "turn") == pytest.approx((0.8, 0.8, 2 / 3))
-    assert row(document, "turn")["coverage"] == 1.0
+    assert row(document, "turn").coverage == 1.0
 
 
 def test_a_rated_response_without_a_metric_score_lowers_the_coverage(rated: Rated) -> None:
@@ -53,7 +53,7 @@ def test_a_rated_response_without_a_metric_score_lowers_the_coverage(rated: Rate
     document = meta_evaluation(version, "overall", ["turn"], resamples=0)
     assert correlations(document, "turn", "short_only") == pytest.approx((0.5, 0.5, 1 / 3))
     found = row(document, "turn", "short_only")
-    assert (found["n"], found["coverage"]) == (3, 0.75)
+    assert (found.n, found.coverage) == (3, 0.75)
 
 
 def test_chosen_systems_leave_the_others_out(rated: Rated) -> None:
@@ -62,14 +62,14 @@ def test_chosen_systems_leave_the_others_out(rated: Rated) -> None:
         version, "overall", ["turn"], systems=select_systems(version, ["echo"]), resamples=0
     )
     assert correlations(document, "turn") == pytest.approx((0.5, 0.5, 1 / 3))
-    assert document["systems"] == ["echo"]
+    assert document.systems == ("echo",)
 
 
 def test_a_metric_that_is_not_computed_for_a_system_covers_less(rated: Rated) -> None:
     version = rated(FOUR_RESPONSES)
     MetricRun.objects.filter(system__name="dull").delete()
     document = meta_evaluation(version, "overall", ["turn"], resamples=0)
-    assert row(document, "turn")["coverage"] == 0.75
+    assert row(document, "turn").coverage == 0.75
 
 
 def test_a_constant_metric_is_undefined_and_says_so(rated: Rated) -> None:
@@ -77,27 +77,24 @@ def test_a_constant_metric_is_undefined_and_says_so(rated: Rated) -> None:
         rated(FOUR_RESPONSES, metrics="constant"), "overall", ["turn"], resamples=0
     )
     assert correlations(document, "turn", "constant") == (None, None, None)
-    assert row(document, "turn", "constant")["pearson"]["reason"] == "all metric scores are equal"
+    assert row(document, "turn", "constant").pearson.reason == "all metric scores are equal"
 
 
 def test_constant_human_scores_are_undefined_and_say_so(rated: Rated) -> None:
     version = rated({place: (3, length) for place, (_, length) in FOUR_RESPONSES.items()})
     document = meta_evaluation(version, "overall", ["turn"], resamples=0)
-    assert row(document, "turn")["kendall"] == {
-        "value": None,
-        "reason": "all human scores are equal",
-    }
+    assert row(document, "turn").kendall == Estimate.undefined("all human scores are equal")
 
 
 def test_intervals_are_made_of_whole_dialogues_and_the_seed(rated: Rated) -> None:
     version = rated(FOUR_RESPONSES)
     one, same, other = (
-        meta_evaluation(version, "overall", ["turn"], resamples=200, seed=seed)["rows"][0]
+        meta_evaluation(version, "overall", ["turn"], resamples=200, seed=seed).rows[0]
         for seed in (1, 1, 2)
     )
     assert one == same
-    assert f"resamples:{200}|seed:1" in one["signature"]
-    assert one["signature"] != other["signature"]
+    assert f"resamples:{200}|seed:1" in one.signature
+    assert one.signature != other.signature
 
 
 # --- the dialogue level ---------------------------------------------------------------------------
@@ -123,7 +120,7 @@ def test_dialogue_level_correlates_means_over_turns(rated: Rated) -> None:
     assert correlations(document, "dialogue") == pytest.approx(
         (-0.5 / (8.75 * 5) ** 0.5, -0.2, 0.0)
     )
-    assert row(document, "dialogue")["n"] == 4
+    assert row(document, "dialogue").n == 4
 
 
 def test_ratings_of_whole_dialogues_are_what_the_dialogue_level_means(rated: Rated) -> None:
@@ -133,7 +130,7 @@ def test_ratings_of_whole_dialogues_are_what_the_dialogue_level_means(rated: Rat
     version = rated(FOUR_DIALOGUES, whole)
     document = meta_evaluation(version, "overall", ["turn", "dialogue"], resamples=0)
     assert correlations(document, "dialogue") == pytest.approx((1.0, 1.0, 1.0))
-    assert row(document, "turn")["n"] == 8
+    assert row(document, "turn").n == 8
     assert rated_levels(version, "overall") == ["turn", "dialogue"]
 
 
@@ -141,12 +138,9 @@ def test_where_only_dialogues_are_rated_there_is_no_turn_level(rated: Rated) -> 
     unrated = {place: (None, length) for place, (_, length) in FOUR_DIALOGUES.items()}
     whole = {("d0", "echo"): 2, ("d1", "echo"): 4, ("d0", "dull"): 3, ("d1", "dull"): 5}
     document = meta_evaluation(rated(unrated, whole), "overall", resamples=0)
-    assert {found["level"] for found in document["rows"]} == {"dialogue", "system"}
+    assert {found.level for found in document.rows} == {"dialogue", "system"}
     for key in ("correlation_ceiling", "reliability", "leave_one_out_agreement"):
-        assert document[key]["turn"]["pearson"] == {
-            "value": None,
-            "reason": "nobody rated at the turn level",
-        }
+        assert document.people(key, "turn") == Estimate.undefined("nobody rated at the turn level")
 
 
 # --- the system level -----------------------------------------------------------------------------
@@ -166,15 +160,15 @@ def test_system_level_correlates_means_over_all_turns(rated: Rated) -> None:
     )
     document = meta_evaluation(version, "overall", ["system"], resamples=0)
     assert correlations(document, "system") == pytest.approx((0.5, 0.5, 1 / 3))
-    assert row(document, "system")["n"] == 3
+    assert row(document, "system").n == 3
 
 
 def test_a_corpus_of_one_system_has_no_system_level_correlation(rated: Rated) -> None:
     one = {place: scores for place, scores in FOUR_RESPONSES.items() if place[2] == "echo"}
     document = meta_evaluation(rated(one), "overall", resamples=10)
     assert correlations(document, "system") == (None, None, None)
-    assert row(document, "system")["n"] == 1
-    assert row(document, "system")["pearson"]["reason"]
+    assert row(document, "system").n == 1
+    assert row(document, "system").pearson.reason
     assert correlations(document, "turn") == pytest.approx((0.5, 0.5, 1 / 3))
 
 
@@ -185,35 +179,35 @@ def test_without_ratings_there_are_no_rows_and_a_ceiling_with_its_reason(rated: 
     unrated = {place: (None, length) for place, (_, length) in FOUR_RESPONSES.items()}
     version = rated(unrated)
     document = meta_evaluation(version, "overall", resamples=10)
-    assert document["rows"] == []
+    assert document.rows == ()
     for level in ("turn", "dialogue", "system"):
         for key in ("correlation_ceiling", "leave_one_out_agreement"):
-            assert document[key][level]["pearson"]["value"] is None
-            assert "nobody rated" in document[key][level]["pearson"]["reason"]
+            assert document.people(key, level).value is None
+            assert "nobody rated" in document.people(key, level).reason
     assert rated_levels(version, "overall") == []
 
 
 def test_without_metrics_there_are_no_rows(rated: Rated) -> None:
     version = rated(FOUR_RESPONSES)
     MetricRun.objects.all().delete()
-    assert meta_evaluation(version, "overall", resamples=10)["rows"] == []
+    assert meta_evaluation(version, "overall", resamples=10).rows == ()
 
 
 def test_without_systems_nothing_is_computed_and_nothing_breaks(rated: Rated) -> None:
     document = meta_evaluation(rated(FOUR_RESPONSES), "overall", systems=[], resamples=10)
-    assert (document["rows"], document["systems"]) == ([], [])
+    assert (document.rows, document.systems) == ((), ())
 
 
 def test_failed_and_waiting_runs_are_not_correlated(rated: Rated) -> None:
     version = rated(FOUR_RESPONSES)
     MetricRun.objects.update(state="pending")
-    assert meta_evaluation(version, "overall", resamples=10)["rows"] == []
+    assert meta_evaluation(version, "overall", resamples=10).rows == ()
 
 
 def test_runs_of_an_older_metric_version_are_not_correlated(rated: Rated) -> None:
     version = rated(FOUR_RESPONSES)
     MetricRun.objects.update(metric_version="0")
-    assert meta_evaluation(version, "overall", resamples=10)["rows"] == []
+    assert meta_evaluation(version, "overall", resamples=10).rows == ()
 
 
 def test_a_metric_that_is_not_computed_is_named_with_those_that_are(rated: Rated) -> None:
@@ -226,7 +220,7 @@ def test_metrics_come_in_the_order_asked_for(rated: Rated) -> None:
     document = meta_evaluation(
         version, "overall", ["turn"], metrics=[parse("length"), parse("bleu_1")], resamples=0
     )
-    assert [found["metric"] for found in document["rows"]] == ["length", "bleu_1"]
+    assert [found.metric for found in document.rows] == ["length", "bleu_1"]
 
 
 # --- systems --------------------------------------------------------------------------------------
@@ -235,39 +229,35 @@ def test_metrics_come_in_the_order_asked_for(rated: Rated) -> None:
 def test_a_system_stands_by_its_mean_human_score_with_its_metric_scores(rated: Rated) -> None:
     version = rated(FOUR_RESPONSES)
     document = system_standing(version, resolve_aspect(version, None), resamples=50)
-    found = {
-        one["system"]: (one["human"]["value"], one["items"], one["scores"])
-        for one in document["systems"]
-    }
+    found = {one.system: (one.human.value, one.items, one.scores) for one in document.systems}
     # (1+2+3)/3 and 4; lengths (1+3+2)/3 and 4
-    assert found == {"echo": (2.0, 3, [2.0]), "dull": (4.0, 1, [4.0])}
-    assert [metric["metric"] for metric in document["metrics"]] == ["length"]
+    assert found == {"echo": (2.0, 3, (2.0,)), "dull": (4.0, 1, (4.0,))}
+    assert [metric.metric for metric in document.metrics] == ["length"]
 
 
 def test_an_unrated_system_has_no_rank(rated: Rated) -> None:
     version = rated({**FOUR_RESPONSES, ("d0", 0, "new"): (None, 2)})
     (new,) = [
         one
-        for one in system_standing(version, "overall", resamples=50)["systems"]
-        if one["system"] == "new"
+        for one in system_standing(version, "overall", resamples=50).systems
+        if one.system == "new"
     ]
-    assert (new["human"]["value"], new["rank"], new["scores"]) == (None, None, [2.0])
-    assert new["human"]["reason"]
+    assert (new.human.value, new.rank, new.scores) == (None, None, (2.0,))
+    assert new.human.reason
 
 
 def test_a_missing_metric_score_says_whether_it_is_undefined_or_not_computed(rated: Rated) -> None:
     version = rated(FOUR_RESPONSES, metrics="length,shy")
     MetricRun.objects.get(configuration="length", system__name="dull").delete()
     document = system_standing(version, "overall", resamples=50)
-    scores = {one["system"]: one["scores"] for one in document["systems"]}
+    scores = {one.system: one.scores for one in document.systems}
     reason = MetricRun.objects.filter(configuration="shy").values_list("system_reason", flat=True)[
         0
     ]
     assert "it would rather not" in reason
-    undefined = {"value": None, "reason": reason}
     assert scores == {
-        "echo": [2.0, undefined],
-        "dull": [{"value": None, "reason": "not computed for this system"}, undefined],
+        "echo": (2.0, Undefined(reason)),
+        "dull": (Undefined("not computed for this system"), Undefined(reason)),
     }
     board = system_board(document, timezone.now())
     dull = next(row for row in board.rows if row.cell("system").value == "dull")

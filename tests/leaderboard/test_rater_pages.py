@@ -81,10 +81,10 @@ def test_of_many_raters_the_page_draws_both_ends_and_the_file_has_all(tmp_path, 
 
 def test_the_strictest_rater_comes_first_and_has_the_right_number(tmp_path):
     document = rater_effects(panel(tmp_path), "overall")
-    severity = {one["rater"]: one["severity"]["value"] for one in document["raters"]}
+    severity = {one.rater: one.severity.value for one in document.raters}
     assert severity["rater 1"] > 0.8
     assert severity["rater 3"] < -0.8
-    assert document["reason"] == ""
+    assert document.reason == ""
 
 
 def test_who_is_judged_by_the_strict_rater_rises(tmp_path):
@@ -96,23 +96,20 @@ def test_who_is_judged_by_the_strict_rater_rises(tmp_path):
         "high": ["yvonne-mild", "zoe-lenient"],
     }
     systems = {
-        one["system"]: one
-        for one in rater_effects(panel(tmp_path, judges=judges), "overall")["systems"]
+        one.system: one for one in rater_effects(panel(tmp_path, judges=judges), "overall").systems
     }
-    change = {
-        name: one["corrected"]["value"] - one["raw"]["value"] for name, one in systems.items()
-    }
+    change = {name: one.change for name, one in systems.items()}
     assert change["middle"] > 0.2 > -0.1 > change["high"]
-    places = {name: (one["raw_place"], one["corrected_place"]) for name, one in systems.items()}
+    places = {name: (one.raw_place, one.corrected_place) for name, one in systems.items()}
     # As it stands, it shares its place with ``low``
     assert places == {"high": (1, 1), "middle": (2, 2), "low": (2, 3)}
 
 
 def test_shares_of_each_score_sum_to_one_and_are_of_the_scale(tmp_path):
     document = rater_effects(panel(tmp_path), "overall")
-    for one in document["raters"]:
-        assert sum(one["shares"]) == pytest.approx(1)
-        assert len(one["shares"]) == len(document["steps"])
+    for one in document.raters:
+        assert sum(one.shares) == pytest.approx(1)
+        assert len(one.shares) == len(document.steps)
 
 
 def test_the_page_tells_its_story(tmp_path, client):
@@ -155,8 +152,8 @@ def test_withheld_systems_and_their_raters_are_not_there(tmp_path):
     )
     version.systems.filter(name__in=["middle"]).update(withheld=True)
     document = rater_effects(version, "overall")
-    assert [one["system"] for one in document["systems"]] == ["low", "high"]
-    assert [one["rater"] for one in document["raters"]] == ["rater 2", "rater 3"]
+    assert [one.system for one in document.systems] == ["low", "high"]
+    assert [one.rater for one in document.raters] == ["rater 2", "rater 3"]
 
 
 def test_hostile_names_are_text(tmp_path, client):

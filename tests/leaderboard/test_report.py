@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from annotations.models import Corpus, System
+from leaderboard.answers.metrics import MetricCorrelations
 from leaderboard.pages.report.contents import contents_of
 from leaderboard.pages.report.html import html_of
 from leaderboard.pages.report.method import method_of
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
+from tests.leaderboard.written_answers import comparisons_from, correlations_from
 
 pytestmark = pytest.mark.django_db
 
@@ -141,13 +144,16 @@ def test_an_unknown_corpus_or_aspect_is_answered_with_those_that_exist(
 # --- the method section says what was done, and nothing else --------------------------------------
 
 ROW = {"metric": "length", "level": "turn"}
-CORRELATIONS = {
-    "aspect": "Overall",
-    "systems": ["a", "b"],
-    "seed": 3,
-    "rows": [ROW],
-    "interval": {"turn": "by jackknife"},
-}
+
+
+def correlated(*rows: dict[str, Any]) -> MetricCorrelations:
+    return correlations_from(
+        aspect="Overall",
+        systems=["a", "b"],
+        seed=3,
+        rows=rows,
+        interval={"turn": "by jackknife"},
+    )
 
 
 def headings(method: object) -> list[str]:
@@ -155,13 +161,13 @@ def headings(method: object) -> list[str]:
 
 
 def test_what_was_not_done_is_not_in_the_method() -> None:
-    method = method_of({**CORRELATIONS, "rows": []}, {}, {}, None)
+    method = method_of(correlated(), {}, {}, None)
     assert headings(method) == ["Systems", "Missing and undefined"]
     assert method.cited == []
 
 
 def test_intervals_are_told_in_the_words_that_came_with_them() -> None:
-    method = method_of(CORRELATIONS, {}, {}, None)
+    method = method_of(correlated(ROW), {}, {}, None)
     assert (
         dict(method.paragraphs)["Intervals"]
         == "All intervals are of 95 %. Turn level: by jackknife. Seed 3."
@@ -170,14 +176,11 @@ def test_intervals_are_told_in_the_words_that_came_with_them() -> None:
 
 
 def test_tests_of_pairs_are_told_with_their_numbers() -> None:
-    pairs = [[0, 1, 0.1, 0.01, 0.03, 0.02], [0, 2, 0.1, 0.5, 0.5, 0.5]]
-    compared = {
-        "coefficients": {"pearson": {"pairs": pairs}},
-        "method": "swaps",
-        "permutations": 1000,
-        "seed": 0,
-    }
-    method = method_of(CORRELATIONS, {"turn": compared}, {}, None)
+    pairs = [[0, 1, 0.1, 0.01, 0.03, 0.02, 9], [0, 2, 0.1, 0.5, 0.5, 0.5, 9]]
+    compared = comparisons_from(
+        ["a", "b", "c"], {"pearson": {"pairs": pairs}}, method="swaps", permutations=1000
+    )
+    method = method_of(correlated(ROW), {"turn": compared}, {}, None)
     assert dict(method.paragraphs)["Differences of metrics"].startswith(
         "Swaps. 1,000 permutations, seed 0; 2 pairs at turn level."
     )
@@ -185,6 +188,7 @@ def test_tests_of_pairs_are_told_with_their_numbers() -> None:
 
 
 def test_a_statistic_is_cited_only_where_it_stands() -> None:
-    with_accuracy = {**CORRELATIONS, "rows": [{**ROW, "tie_calibrated_accuracy": {"value": 0.5}}]}
+    ties = {"value": 0.5, "epsilon": 0.0, "groups": 1, "pairs": 1}
+    with_accuracy = correlated({**ROW, "tie_calibrated_accuracy": ties})
     assert "ties" in method_of(with_accuracy, {}, {}, None).cited
-    assert "ties" not in method_of(CORRELATIONS, {}, {}, None).cited
+    assert "ties" not in method_of(correlated(ROW), {}, {}, None).cited

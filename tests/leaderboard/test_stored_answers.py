@@ -4,6 +4,7 @@ that they read."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -13,9 +14,11 @@ from django.utils import timezone
 
 from annotations.corpora.actions import data_changed
 from annotations.models import CorpusVersion, System
+from common.estimates import Estimate
 from common.jobs.models import Claim
 from leaderboard.analyses import Kind, drop, kinds, look, refresh, registered, rows, whole
 from leaderboard.analyses.computing import answer_of, compute, compute_waiting
+from leaderboard.answers import LeftOut
 from leaderboard.models import Analysis
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
 from workers.models import MetricRun
@@ -258,6 +261,45 @@ def test_an_answer_that_is_no_json_fails(
     look(version, "test")
     compute(row().pk)
     assert (row().state, "JSON" in row().error) == ("failed", True)
+
+
+@dataclass(frozen=True)
+class Means:
+    of: dict[int, Estimate]
+    remark: LeftOut[str] = ""
+
+
+def test_an_answer_is_read_in_the_type_that_its_function_returns(
+    version: CorpusVersion, question: Question
+) -> None:
+    means = Means({3: Estimate(0.5, (0.4, 0.6)), 4: Estimate.undefined("nobody rated")})
+
+    def compute_means(_version: CorpusVersion) -> Means:
+        return means
+
+    kinds._known["test"] = Kind("test", 1, compute_means)
+    look(version, compute_means)
+    compute(row().pk)
+    assert row().answer == {
+        "of": {
+            "3": {"value": 0.5, "ci": [0.4, 0.6]},
+            "4": {"value": None, "reason": "nobody rated"},
+        }
+    }
+    assert look(version, compute_means).answer == means
+    assert answer_of(version, compute_means) == means
+
+
+def test_an_answer_that_is_not_of_its_type_fails_where_it_is_computed(
+    version: CorpusVersion, question: Question
+) -> None:
+    def compute_means(_version: CorpusVersion) -> Means:
+        return Means({"three": Estimate(0.5)})  # type: ignore[dict-item]
+
+    kinds._known["test"] = Kind("test", 1, compute_means)
+    look(version, "test")
+    compute(row().pk)
+    assert (row().state, "valid integer" in row().error) == ("failed", True)
 
 
 def test_an_answer_of_a_lower_version_is_not_shown_and_is_made_anew(

@@ -4,6 +4,7 @@ of all shapes."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from django.utils import timezone
 
 from annotations.formats.records import RatingRecord, SystemRecord
 from annotations.models import CorpusVersion
+from common.estimates import Estimate, Undefined
 from common.tables.to_html import TableWriter
+from leaderboard.answers.systems import RankedSystem, ScoringMetric, SystemStanding
 from leaderboard.pages.systems.misleading import (
     metrics_of,
     misleading_figure,
@@ -38,15 +41,33 @@ Made = Callable[..., CorpusVersion]
 
 def row(
     name: str, mean: float | None, ci: tuple[float, float] | None = None, kind: str = "agent"
-) -> dict[str, Any]:
-    human: dict[str, Any] = {"value": None, "reason": "the system has no human ratings"}
+) -> RankedSystem:
+    human = Estimate.undefined("the system has no human ratings")
     if mean is not None:
-        human = (
-            {"value": mean, "ci": list(ci)}
-            if ci
-            else {"value": mean, "ci": None, "ci_reason": "one dialogue"}
-        )
-    return {"system": name, "kind": kind, "human": human}
+        human = Estimate(mean, ci, reason="" if ci else "one dialogue")
+    return ranked(name, human, kind=kind)
+
+
+def ranked(
+    name: str,
+    human: Estimate,
+    *,
+    kind: str = "agent",
+    position: int = 0,
+    scores: tuple[float | Undefined, ...] = (),
+) -> RankedSystem:
+    return RankedSystem(
+        system=name,
+        kind=kind,
+        position=position,
+        human=human,
+        items=1,
+        dialogues=1,
+        rank=None,
+        worst_rank=None,
+        band=None,
+        scores=scores,
+    )
 
 
 # --- the sentence ---------------------------------------------------------------------------------
@@ -102,7 +123,7 @@ def test_of_one_without_an_interval_that_may_be_as_good_nobody_can_say() -> None
 
 
 @pytest.mark.parametrize("rows", [[], [row("a", None)]])
-def test_without_ratings_nobody_is_best(rows: Sequence[dict[str, Any]]) -> None:
+def test_without_ratings_nobody_is_best(rows: Sequence[RankedSystem]) -> None:
     assert headline(rows) == ("", "Nobody has rated these systems yet, so none is best.")
 
 
@@ -209,14 +230,15 @@ def test_what_stands_beneath_the_board_is_a_page_of_its_own_or_a_part(
 
 def test_a_metric_that_turns_the_order_round_misleads_on_both_ends(made: Made) -> None:
     document = misleading_metrics(made(STEADY), "overall")
-    (found,) = document["metrics"]
+    (found,) = document.metrics
     assert {
         name: (beyond, by_metric)
         for name, beyond, by_metric in (
-            (document["systems"][one[0]]["system"], one[8], one[4]) for one in found["rows"]
+            (document.systems[one.position].system, one.beyond, one.metric_place)
+            for one in found.rows
         )
     } == {"good": (2, 3), "fair": (0, 2), "poor": (-2, 1)}
-    assert (found["misled"], found["worst"], found["placed"]) == (2, 2, 3)
+    assert (found.misled, found.worst, found.placed) == (2, 2, 3)
     assert misleading_text(document) == (
         "1 of 1 metrics put systems where people’s order cannot have them; length misleads most, "
         "on 2 of 3. good: place 1 for people, 3 for the metric."
@@ -242,7 +264,7 @@ def test_the_chosen_metric_stands_in_the_address(client: Client, made: Made) -> 
 
 def test_constant_scores_put_all_systems_in_one_place_and_mislead_nobody(made: Made) -> None:
     document = misleading_metrics(made(STEADY, metrics="constant"), "overall")
-    assert [one[4:7] for one in document["metrics"][0]["rows"]] == [[1, 1, 3]] * 3
+    assert [one[4:7] for one in document.metrics[0].rows] == [(1, 1, 3)] * 3
     assert (
         misleading_text(document) == "constant puts no system where people’s order cannot have it."
     )
@@ -252,8 +274,8 @@ def test_a_metric_of_references_says_nothing_of_the_gold_answers(made: Made) -> 
     version = made(STEADY, {"good": "gold"}, metrics="length,word_f1")
 
     def placed(systems: str | None) -> dict[str, list[int]]:
-        found = misleading_metrics(version, "overall", systems)["metrics"]
-        return {one["metric"]: [row[0] for row in one["rows"]] for one in found}
+        found = misleading_metrics(version, "overall", systems).metrics
+        return {one.metric: [row.position for row in one.rows] for one in found}
 
     assert placed(None) == {"length": [1, 2], "word_f1": [1, 2]}  # left out for all metrics alike
     assert placed("all") == {"length": [0, 1, 2], "word_f1": [1, 2]}
@@ -262,7 +284,7 @@ def test_a_metric_of_references_says_nothing_of_the_gold_answers(made: Made) -> 
 def test_agents_alone_are_another_ranking(client: Client, made: Made) -> None:
     version = made(STEADY, {"good": "gold"})
     document = system_leaderboard(version, "overall", "agents")
-    assert [(one["system"], one["rank"]) for one in document["systems"]] == [
+    assert [(one.system, one.rank) for one in document.systems] == [
         ("fair", 1),
         ("poor", 2),
     ]
@@ -320,20 +342,19 @@ def test_ninety_nine_systems_fit(client: Client, made: Made) -> None:
 
 def test_a_profile_has_every_aspect_that_people_rated(made: Made) -> None:
     document = system_profile(made(STEADY, aspects=("overall", "wit")))
-    assert [(one["aspect"], one["level"]) for one in document["aspects"]] == [
+    assert [(one.aspect, one.level) for one in document.aspects] == [
         ("overall", "turn"),
         ("wit", "turn"),
     ]
-    assert [one["value"] for one in document["aspects"][1]["systems"]] == pytest.approx(
+    assert [one.value for one in document.aspects[1].systems] == pytest.approx(
         [29 / 6, 19 / 6, 7 / 6]
     )
 
 
 def test_a_profile_stands_as_shares_of_the_scale(made: Made) -> None:
     document = system_profile(made(STEADY, aspects=("overall", "wit")))
-    for one in document["aspects"]:
-        one["scale"] = [1.0, 5.0]
-    figure = profile_figure(document, ())
+    aspects = tuple(replace(one, scale=(1.0, 5.0)) for one in document.aspects)
+    figure = profile_figure(replace(document, aspects=aspects), ())
     good = next(trace for trace in figure.data if trace["name"] == "good")
     assert good["x"] == pytest.approx([(29 / 6 - 1) / 4] * 2)
     assert [annotation["text"] for annotation in figure.layout["annotations"]] == [
@@ -361,7 +382,7 @@ def test_one_aspect_has_no_profile(client: Client, made: Made) -> None:
 
 def test_severity_corrected_means_stand_beside_raw_ones(made: Made) -> None:
     document = system_leaderboard(made(STEADY), "overall")
-    table = system_board(document, timezone.now(), (), {0: {"value": 4.5, "ci": [4.2, 4.8]}})
+    table = system_board(document, timezone.now(), (), {0: Estimate(4.5, (4.2, 4.8))})
     cells = {one.id: one.cell("corrected") for one in table.rows}
     assert (cells["system-0"].value, cells["system-0"].ci) == (4.5, (4.2, 4.8))
     assert cells["system-1"].reason == "not computed for this system"
@@ -381,7 +402,7 @@ def test_the_rank_by_a_metric_says_where_it_misleads(made: Made) -> None:
 
 def test_metrics_that_mislead_most_stand_first_and_lead_to_their_picture(made: Made) -> None:
     document = misleading_metrics(made(STEADY, metrics="length,constant"), "overall")
-    assert [one["metric"] for one in metrics_of(document)] == ["length", "constant"]
+    assert [one.metric for one in metrics_of(document.metrics)] == ["length", "constant"]
     table = misleading_table(document, timezone.now(), [("aspect", "overall")])
     assert table.rows[0].cell("metric").href == "?aspect=overall&metric=length#misleading"
     figure = misleading_figure(document, "length")
@@ -396,30 +417,32 @@ def test_metrics_that_mislead_most_stand_first_and_lead_to_their_picture(made: M
 # --- submissions over time ------------------------------------------------------------------------
 
 
-def over_time(means: list[float | None], metric: list[float | None]) -> dict[str, Any]:
+def over_time(means: list[float | None], metric: list[float | None]) -> SystemStanding:
     """Systems handed in on days 1, 2, 3, … (but the last, which nobody handed in)."""
-    nothing = {"value": None, "reason": "none"}
-    return {
-        "corpus": "small",
-        "corpus_version": "v1",
-        "aspect": "overall",
-        "resamples": 0,
-        "seed": 0,
-        "metrics": [{"metric": "fbd", "higher_is_better": False}],
-        "handed_in": {str(n): f"2026-01-0{n + 1}T12:00:00+00:00" for n in range(len(means) - 1)},
-        "systems": [
-            {
-                "system": f"s{n}",
-                "position": n,
-                "kind": "agent",
-                "scores": [nothing if score is None else score],
-                "human": nothing
+    return SystemStanding(
+        corpus="small",
+        corpus_version="v1",
+        aspect="overall",
+        design="crossed",
+        ci="",
+        resamples=0,
+        seed=0,
+        metrics=(
+            ScoringMetric(metric="fbd", signature="", higher_is_better=False, range=(None, None)),
+        ),
+        handed_in={n: f"2026-01-0{n + 1}T12:00:00+00:00" for n in range(len(means) - 1)},
+        systems=tuple(
+            ranked(
+                f"s{n}",
+                Estimate.undefined("none")
                 if mean is None
-                else {"value": mean, "ci": [mean - 0.5, mean + 0.5]},
-            }
+                else Estimate(mean, (mean - 0.5, mean + 0.5)),
+                position=n,
+                scores=(Undefined("none") if score is None else score,),
+            )
             for n, (mean, score) in enumerate(zip(means, metric, strict=True))
-        ],
-    }
+        ),
+    )
 
 
 def test_the_line_is_the_best_mean_up_to_then() -> None:

@@ -243,8 +243,9 @@ def test_the_spread_is_that_of_dialogues(
     version: CorpusVersion, done: dict[str, MetricRun]
 ) -> None:
     spread = score_spread(version, "words")
-    assert (spread["level"], spread["summary"]["n"]) == ("dialogue", 4)
-    assert {reason for reason, _ in spread["undefined"]} == {
+    assert spread.summary is not None
+    assert (spread.level, spread.summary.n) == ("dialogue", 4)
+    assert {reason for reason, _ in spread.undefined} == {
         "it says no",
         "the system gave no response at turn 1",
     }

@@ -101,7 +101,7 @@ class Command(ConsoleCommand):
         )
         if line := left_out_line(version, choice):
             self.say(line)
-        if design := design_text(document):
+        if design := design_text(document["design"]):
             self.say(design)
         for line in dict.fromkeys(
             f"* {row['level']} level: {row['method']}; speaks of {row['population']}"

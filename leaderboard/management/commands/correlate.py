@@ -8,11 +8,12 @@ from annotations.console import (
     ConsoleCommand,
     add_format_argument,
     add_ratings_arguments,
-    figure,
     figure_with_interval,
 )
 from annotations.corpora.queries import NotFound, resolve_aspect, version_of
 from common.tables.csv_text import csv_line
+from leaderboard.analyses import json_form
+from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
 from leaderboard.board_text import design_text
 from leaderboard.estimate_cells import LEFT_OUT, format_share, is_partial
 from leaderboard.queries import CORRELATION_LEVELS, meta_evaluation, named_metrics
@@ -123,25 +124,27 @@ class Command(ConsoleCommand):
         except (NotFound, ConfigurationError) as refusal:
             raise CommandError(str(refusal)) from None
         self._print(document, options["format"], with_variants=options["variants"])
-        metrics = len({row["metric"] for row in document["rows"]})
+        metrics = len({row.metric for row in document.rows})
         self.say(
-            f"{document['corpus']} {document['corpus_version']}, {document['aspect']}: {metrics} "
-            f"metrics, {len(document['systems'])} systems, {options['resamples']} draws, seed "
+            f"{document.corpus} {document.corpus_version}, {document.aspect}: {metrics} "
+            f"metrics, {len(document.systems)} systems, {options['resamples']} draws, seed "
             f"{options['seed']}"
         )
         if line := left_out_line(version, choice):
             self.say(line)
         for line in _to_know(document):
             self.say(line)
-        if design := design_text(document):
+        if design := design_text(document.design):
             self.say(design)
         if not metrics:
             self.say(
                 "No metric is computed, or nobody has rated. Compute metrics with: manage.py score"
             )
 
-    def _print(self, document: dict[str, Any], form: str, *, with_variants: bool) -> None:
-        if not self.print_as(form, document, _csv, correlations_to_latex):
+    def _print(self, document: MetricCorrelations, form: str, *, with_variants: bool) -> None:
+        if form == "json":
+            self.print_json(json_form(document))
+        elif not self.print_as(form, document, _csv, correlations_to_latex):
             header = ["metric", "level", "n", "coverage", *COEFFICIENTS, "generalises to"]
             people = dict(list(PEOPLE.items())[: None if with_variants else 2])
             rows = [*_rows(document), *_people_rows(document, people)]
@@ -161,66 +164,69 @@ class Command(ConsoleCommand):
                     undefined_accuracies(document),
                 )
 
-    def _print_remarks(self, document: dict[str, Any]) -> None:
+    def _print_remarks(self, document: MetricCorrelations) -> None:
         """What the table's marks and its last column mean."""
         of_remark: dict[str, list[str]] = {}
-        for row in document["rows"]:
-            if remark := row["pearson"].get("ci_remark"):
-                of_remark.setdefault(remark, []).append(f"{_marked(row)} ({row['level']})")
+        for row in document.rows:
+            if remark := row.pearson.ci_remark:
+                of_remark.setdefault(remark, []).append(f"{_marked(row)} ({row.level})")
         for remark, rows in of_remark.items():
             self.stdout.write(f"* {', '.join(rows)}: {remark}")
-        if any("generalises_to" in row for row in document["rows"]):
-            self.stdout.write(f"System level: {document['interval']['system']}.")
+        if any(row.generalises_to for row in document.rows):
+            self.stdout.write(f"System level: {document.interval['system']}.")
 
 
-def _undefined(document: dict[str, Any]) -> list[tuple[str, str]]:
+def _undefined(document: MetricCorrelations) -> list[tuple[str, str]]:
     """(what, why) of each coefficient without a value."""
     return [
-        (f"{_marked(row)} ({row['level']})", row[name]["reason"])
-        for row in document["rows"]
+        (f"{_marked(row)} ({row.level})", row.of(name).reason)
+        for row in document.rows
         for name in COEFFICIENTS
-        if row[name]["value"] is None
+        if not row.of(name).is_defined
     ]
 
 
-def _undefined_of_people(document: dict[str, Any], people: dict[str, str]) -> list[tuple[str, str]]:
+def _undefined_of_people(
+    document: MetricCorrelations, people: dict[str, str]
+) -> list[tuple[str, str]]:
     return [
-        (f"{label} ({level})", values[name]["reason"])
+        (f"{label} ({level})", values.of(name).reason)
         for key, label in people.items()
-        for level, values in document[key].items()
+        for level, values in getattr(document, key).items()
         for name in COEFFICIENTS
-        if isinstance(values[name], dict)
+        if not values.of(name).is_defined
     ]
 
 
-def _rows(document: dict[str, Any]) -> list[list[str]]:
+def _rows(document: MetricCorrelations) -> list[list[str]]:
     return [
         [
             _marked(row),
-            row["level"],
-            str(row["n"]),
+            row.level,
+            str(row.n),
             _coverage(row),
             *(
-                figure_with_interval(row[name]) + (" *" if "ci_remark" in row[name] else "")
+                figure_with_interval(row.of(name).as_json())
+                + (" *" if row.of(name).ci_remark else "")
                 for name in COEFFICIENTS
             ),
-            row.get("generalises_to", ""),
+            row.generalises_to,
         ]
-        for row in document["rows"]
+        for row in document.rows
     ]
 
 
-def _to_know(document: dict[str, Any]) -> list[str]:
+def _to_know(document: MetricCorrelations) -> list[str]:
     """What is left out of the table's figures, what the judges in it are worth, and which metrics
     read little of the texts, each once."""
     partial = [
-        f"{row['metric']} at {row['level']} level" for row in document["rows"] if is_partial(row)
+        f"{row.metric} at {row.level} level" for row in document.rows if is_partial(row.coverage)
     ]
     worth: dict[str, list[str]] = {}
-    for row in document["rows"]:
-        for words in filter(None, (row.get("worth"), row.get("warning"))):
-            if row["metric"] not in worth.setdefault(words, []):
-                worth[words].append(row["metric"])
+    for row in document.rows:
+        for words in filter(None, (row.worth, row.warning)):
+            if row.metric not in worth.setdefault(words, []):
+                worth[words].append(row.metric)
     lines = (
         [f"Not all that people rated has a score: {', '.join(partial)}. {LEFT_OUT}"]
         if partial
@@ -229,40 +235,41 @@ def _to_know(document: dict[str, Any]) -> list[str]:
     return lines + [f"{', '.join(metrics)}: {words}." for words, metrics in worth.items()]
 
 
-def _marked(row: dict[str, Any]) -> str:
-    return f"{row['metric']} (by {row['submitted']['by']})" if "submitted" in row else row["metric"]
+def _marked(row: CorrelationRow) -> str:
+    return f"{row.metric} (by {row.submitted.by})" if row.submitted else row.metric
 
 
-def _coverage(row: dict[str, Any]) -> str:
+def _coverage(row: CorrelationRow) -> str:
     """Quiet where all has a score."""
-    return format_share(row["coverage"]) if is_partial(row) else ""
+    share = row.coverage
+    return "" if share is None or share >= 1 else format_share(share)
 
 
-def _people_rows(document: dict[str, Any], people: dict[str, str]) -> list[list[str]]:
+def _people_rows(document: MetricCorrelations, people: dict[str, str]) -> list[list[str]]:
     return [
-        [label, level, "", "", *(_people_figure(values, name) for name in COEFFICIENTS)]
+        [
+            label,
+            level,
+            "",
+            "",
+            *(figure_with_interval(values.of(name).as_json()) for name in COEFFICIENTS),
+        ]
         for key, label in people.items()
-        for level, values in document[key].items()
+        for level, values in getattr(document, key).items()
     ]
 
 
-def _people_figure(values: dict[str, Any], name: str) -> str:
-    if isinstance(values[name], dict):
-        return figure(None)
-    return figure_with_interval({"value": values[name], "ci": values.get("ci", {}).get(name)})
-
-
-def _csv(document: dict[str, Any]) -> str:
+def _csv(document: MetricCorrelations) -> str:
     heading = ["metric", "level", "n", "coverage", *estimate_columns(COEFFICIENTS), "signature"]
     heading += ["submitted_by", *CSV_COLUMNS, "generalises_to", "pearson_remark"]
     lines = [csv_line(heading, "\n")]
-    for row in document["rows"]:
-        cells: list[Any] = [row["metric"], row["level"], row["n"], row["coverage"]]
+    for row in document.rows:
+        cells: list[Any] = [row.metric, row.level, row.n, row.coverage]
         for name in COEFFICIENTS:
-            cells += estimate_values(name, row[name]).values()
-        submitted_by = row.get("submitted", {}).get("by", "")
-        to_know = [row.get("generalises_to", ""), row["pearson"].get("ci_remark", "")]
+            cells += estimate_values(name, row.of(name).as_json()).values()
+        submitted_by = row.submitted.by if row.submitted else ""
+        to_know = [row.generalises_to, row.pearson.ci_remark]
         lines.append(
-            csv_line([*cells, row["signature"], submitted_by, *csv_values(row), *to_know], "\n")
+            csv_line([*cells, row.signature, submitted_by, *csv_values(row), *to_know], "\n")
         )
     return "".join(lines)

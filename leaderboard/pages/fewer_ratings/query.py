@@ -4,13 +4,19 @@ would save."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from annotations.corpora.queries import select_systems
-from annotations.models import CorpusVersion
+from annotations.models import CorpusVersion, System
+from common.estimates import Estimate
 from leaderboard.analyses.kinds import registered
+from leaderboard.answers.fewer_ratings import (
+    PoweredSystem,
+    PredictionPowered,
+    SystemWidths,
+    WhatIf,
+)
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.human_scores import HumanSide, human_side, metric_grid, scale_of
@@ -39,13 +45,10 @@ METHOD = (
 @registered("prediction-powered", version=2)
 def prediction_powered(
     version: CorpusVersion, aspect: str, metric: str, *, draws: int = DRAWS, seed: int = SEED
-) -> dict[str, Any]:
+) -> PredictionPowered:
     """Every system's mean from the ratings alone and with the metric, and a what-if for corpora
     that are fully rated: the intervals with only m rated dialogues (drawn ``draws`` times), without
-    and with the metric.
-
-    ``gain`` = (width alone / width with the metric)²: how many times as many ratings the interval
-    is worth. Raises NotFound for a metric that has no scores here.
+    and with the metric. Raises NotFound for a metric that has no scores here.
     """
     systems = select_systems(version)
     human = human_side(version, aspect, systems)
@@ -55,29 +58,26 @@ def prediction_powered(
     parts = [] if reason else rated_parts(human, scores)
     saved = what_if(parts, draws, seed) if parts else []
     means = powered_means(together(parts)) if parts else None
-    return {
-        "corpus": version.corpus.slug,
-        "corpus_version": version.label,
-        "aspect": aspect,
-        "metric": configuration.text,
-        "signature": configuration.signature(
-            corpus=version.corpus.slug, corpus_version=version.label
-        ),
-        "higher_is_better": configuration.higher_is_better,
-        "level": "turn" if human.turn else "dialogue",
-        "method": METHOD,
-        "draws": draws,
-        "seed": seed,
-        "reason": reason,
-        "systems": [
-            {"system": system.name, "kind": system.kind, "position": system.position}
-            | _of_system(part, means, number, scale_of(version, aspect))
+    return PredictionPowered(
+        corpus=version.corpus.slug,
+        corpus_version=version.label,
+        aspect=aspect,
+        metric=configuration.text,
+        signature=configuration.signature(corpus=version.corpus.slug, corpus_version=version.label),
+        higher_is_better=configuration.higher_is_better,
+        level="turn" if human.turn else "dialogue",
+        method=METHOD,
+        draws=draws,
+        seed=seed,
+        reason=reason,
+        systems=tuple(
+            _of_system(system, part, means, number, scale_of(version, aspect))
             for number, (system, part) in enumerate(zip(systems, parts, strict=True))
-        ]
+        )
         if means
-        else [],
-        "what_if": [_of_dialogues(one, [system.position for system in systems]) for one in saved],
-    }
+        else (),
+        what_if=tuple(_of_dialogues(one, [system.position for system in systems]) for one in saved),
+    )
 
 
 def _why_not(human: HumanSide, scores: MetricScores) -> str:
@@ -126,46 +126,46 @@ def _beside_each_other(
     return people, grid[items.system, items.dialogue], items.system, items.dialogue
 
 
-def _of_system(part: RatedPart, found: PoweredMeans, number: int, scale: Bounds) -> dict[str, Any]:
+def _of_system(
+    system: System, part: RatedPart, found: PoweredMeans, number: int, scale: Bounds
+) -> PoweredSystem:
     reason, no_interval = why_no_gain(part), why_no_interval(part)
-    alone, powered, gain = (
-        float(found.alone[number]),
-        float(found.powered[number]),
-        float(found.gain[number]),
-    )
-    defined = bool(np.isfinite(gain))
-    return {
-        "rated": int(part.rated.sum()),
-        "unrated": int(part.unrated.sum()),
-        "dialogues_rated": int((part.rated > 0).sum()),
-        "dialogues": int(((part.rated > 0) | (part.unrated > 0)).sum()),
-        "ratings_alone": cut_to(
-            interval_around(alone, float(found.width_alone[number]), no_interval), scale
-        ).as_json(),
-        "powered": cut_to(
-            interval_around(powered, float(found.width[number]), no_interval), scale
-        ).as_json(),
-        "lambda": float(found.tuning[number]),
-        "gain": {"value": gain}
-        if defined and not reason
-        else {"value": None, "reason": reason or "the interval has no width"},
-        "remark": reason
+    gain = float(found.gain[number])
+
+    def mean(value: float, width: float) -> Estimate:
+        return cut_to(interval_around(float(value), float(width), no_interval), scale)
+
+    return PoweredSystem(
+        system=system.name,
+        kind=system.kind,
+        position=system.position,
+        rated=int(part.rated.sum()),
+        unrated=int(part.unrated.sum()),
+        dialogues_rated=int((part.rated > 0).sum()),
+        dialogues=int(((part.rated > 0) | (part.unrated > 0)).sum()),
+        ratings_alone=mean(found.alone[number], found.width_alone[number]),
+        powered=mean(found.powered[number], found.width[number]),
+        tuning=float(found.tuning[number]),
+        gain=Estimate(gain)
+        if np.isfinite(gain) and not reason
+        else Estimate.undefined(reason or "the interval has no width"),
+        remark=reason
         or (
             ""
             if found.tuning[number] > 0
             else "the metric does not go with people here: ratings alone"
         ),
-    }
+    )
 
 
-def _of_dialogues(saved: Savings, positions: Sequence[int]) -> dict[str, Any]:
-    return {
-        "dialogues": saved.dialogues,
-        "width_alone": saved.width_alone,
-        "width": saved.width,
-        "gain": saved.gain,
-        "systems": [
-            {"position": position, "width_alone": alone, "width": width, "gain": gain}
+def _of_dialogues(saved: Savings, positions: Sequence[int]) -> WhatIf:
+    return WhatIf(
+        dialogues=saved.dialogues,
+        width_alone=saved.width_alone,
+        width=saved.width,
+        gain=saved.gain,
+        systems=tuple(
+            SystemWidths(position=position, width_alone=alone, width=width, gain=gain)
             for position, alone, width, gain in zip(positions, *saved.by_system, strict=True)
-        ],
-    }
+        ),
+    )

@@ -3,57 +3,51 @@ here."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from common.tables import Cell, Column, Row, Table
 from common.tables.numerals import written
-from leaderboard.estimate_cells import cell_of
+from leaderboard.answers.fewer_ratings import PoweredSystem, PredictionPowered, WhatIf
+from leaderboard.answers.metrics import MetricCorrelations
+from leaderboard.estimate_cells import estimate_cell
 from leaderboard.pages.fewer_ratings.figures import TwoMeans, WidthAt
-from leaderboard.plots import estimate_of
 
 LEAST_TO_TRUST = 20
 """Rated dialogues: with fewer the narrower of two intervals is narrow by luck
 (docs/statistics_fewer_ratings.md)."""
 
 
-def metrics_by_correlation(correlations: dict[str, Any]) -> list[tuple[str, str]]:
+def metrics_by_correlation(correlations: MetricCorrelations) -> list[tuple[str, str]]:
     """(metric, how well it goes with people), best first, of those with scores of what people
     rated: responses, or dialogues where only these were rated. By Pearson's r in the metric's own
     direction; undefined ones come last."""
-    ratings_of = {
-        row["level"]: row for row in correlations["rows"] if row["pearson"]["value"] is not None
-    }
-    level = "turn" if "turn" in ratings_of else "dialogue"
+    defined = {row.level for row in correlations.rows if row.pearson.is_defined}
+    level = "turn" if "turn" in defined else "dialogue"
     found = []
-    for row in correlations["rows"]:
-        if row["level"] == level:
-            value = row["pearson"]["value"]
-            strength = -2.0 if value is None else value if row["higher_is_better"] else -value
-            found.append(
-                (
-                    strength,
-                    row["metric"],
-                    "r undefined" if value is None else f"r = {written(value, 2)}",
-                )
-            )
+    for row in correlations.rows:
+        if row.level == level:
+            value = row.pearson.value
+            strength = -2.0 if value is None else value if row.higher_is_better else -value
+            words = "r undefined" if value is None else f"r = {written(value, 2)}"
+            found.append((strength, row.metric, words))
     return [(metric, words) for _, metric, words in sorted(found, key=lambda one: -one[0])]
 
 
-def powered_signature(document: dict[str, Any]) -> str:
+def powered_signature(document: PredictionPowered) -> str:
     return (
-        f"{document['signature']}|aspect:{document['aspect']}|ci:ppi++-over-dialogues-t95|"
-        f"seed:{document['seed']}"
+        f"{document.signature}|aspect:{document.aspect}|ci:ppi++-over-dialogues-t95|"
+        f"seed:{document.seed}"
     )
 
 
-def powered_table(document: dict[str, Any], updated: datetime | None) -> Table:
+def powered_table(document: PredictionPowered, updated: datetime | None) -> Table:
     """Each system's mean from the ratings alone and with the metric, and what the metric is
     worth."""
     return Table(
         id="powered-means",
-        caption=f"System means from the ratings alone and with {document['metric']}, "
-        f"{document['corpus']}, aspect {document['aspect']}",
+        caption=f"System means from the ratings alone and with {document.metric}, "
+        f"{document.corpus}, aspect {document.aspect}",
         columns=(
             Column("system", "System"),
             Column(
@@ -94,7 +88,7 @@ def powered_table(document: dict[str, Any], updated: datetime | None) -> Table:
                 help="How far the metric is used: 0 not at all, 1 fully.",
             ),
         ),
-        rows=tuple(_row(system) for system in document["systems"]),
+        rows=tuple(_row(system) for system in document.systems),
         sort=("powered", True),
         notes=(
             "The metric need not be right about a system: its error on the rated responses is "
@@ -106,41 +100,41 @@ def powered_table(document: dict[str, Any], updated: datetime | None) -> Table:
     )
 
 
-def _row(system: dict[str, Any]) -> Row:
+def _row(system: PoweredSystem) -> Row:
     cells = {
-        "system": Cell(system["system"]),
-        "alone": cell_of(system["ratings_alone"]),
-        "powered": cell_of(system["powered"], note=system["remark"]),
-        "gain": Cell(system["gain"]["value"], reason=system["gain"].get("reason", "")),
-        "rated": Cell(system["rated"]),
-        "unrated": Cell(system["unrated"]),
-        "dialogues": Cell(system["dialogues_rated"]),
-        "lambda": Cell(system["lambda"]),
+        "system": Cell(system.system),
+        "alone": estimate_cell(system.ratings_alone),
+        "powered": estimate_cell(system.powered, note=system.remark),
+        "gain": Cell(system.gain.value, reason=system.gain.reason),
+        "rated": Cell(system.rated),
+        "unrated": Cell(system.unrated),
+        "dialogues": Cell(system.dialogues_rated),
+        "lambda": Cell(system.tuning),
     }
-    badges = (system["kind"],) if system["kind"] != "agent" else ()
-    return Row(f"system-{system['position']}", cells, badges=badges, swatch=system["position"])
+    badges = (system.kind,) if system.kind != "agent" else ()
+    return Row(f"system-{system.position}", cells, badges=badges, swatch=system.position)
 
 
-def what_if_table(document: dict[str, Any], at: dict[str, Any], updated: datetime | None) -> Table:
+def what_if_table(document: PredictionPowered, at: WhatIf, updated: datetime | None) -> Table:
     """Each system's widths with so many rated dialogues: one point of the curve, system by
     system."""
-    by_position = {one["position"]: one for one in at["systems"]}
+    by_position = {one.position: one for one in at.systems}
     reason = "too few of the drawn dialogues are this system's, or all its ratings are equal"
 
-    def row(system: dict[str, Any]) -> Row:
-        one = by_position[system["position"]]
+    def row(system: PoweredSystem) -> Row:
+        one = by_position[system.position]
         cells = {
-            "system": Cell(system["system"]),
-            "alone": Cell(one["width_alone"], reason=reason),
-            "powered": Cell(one["width"], reason=reason),
-            "gain": Cell(one["gain"], reason=reason),
+            "system": Cell(system.system),
+            "alone": Cell(one.width_alone, reason=reason),
+            "powered": Cell(one.width, reason=reason),
+            "gain": Cell(one.gain, reason=reason),
         }
-        badges = (system["kind"],) if system["kind"] != "agent" else ()
-        return Row(f"what-if-{system['position']}", cells, badges=badges, swatch=system["position"])
+        badges = (system.kind,) if system.kind != "agent" else ()
+        return Row(f"what-if-{system.position}", cells, badges=badges, swatch=system.position)
 
     return Table(
         id="what-if",
-        caption=f"Mean width of each system's interval with {at['dialogues']} rated dialogues",
+        caption=f"Mean width of each system's interval with {at.dialogues} rated dialogues",
         columns=(
             Column("system", "System"),
             Column(
@@ -159,10 +153,10 @@ def what_if_table(document: dict[str, Any], at: dict[str, Any], updated: datetim
                 help="As many times the ratings, by (width alone / width)².",
             ),
         ),
-        rows=tuple(row(system) for system in document["systems"]),
+        rows=tuple(row(system) for system in document.systems),
         sort=("gain", True),
         notes=(
-            f"Means of {document['draws']} draws of dialogues (seed {document['seed']}). With "
+            f"Means of {document.draws} draws of dialogues (seed {document.seed}). With "
             f"fewer than {LEAST_TO_TRUST} rated dialogues the widths flatter the metric, for the "
             "narrower of two intervals is kept: simulated on USR with 10, a worth of 1.10 by "
             "widths was 1.02 by the error of the means.",
@@ -172,87 +166,77 @@ def what_if_table(document: dict[str, Any], at: dict[str, Any], updated: datetim
     )
 
 
-def two_means(document: dict[str, Any]) -> list[TwoMeans]:
+def two_means(document: PredictionPowered) -> list[TwoMeans]:
     return [
         TwoMeans(
-            system["system"],
-            system["position"],
-            estimate_of(system["ratings_alone"]),
-            estimate_of(system["powered"]),
-            system["remark"],
+            system.system,
+            system.position,
+            system.ratings_alone,
+            system.powered,
+            system.remark,
         )
-        for system in document["systems"]
+        for system in document.systems
     ]
 
 
-def points_of_all(document: dict[str, Any]) -> list[dict[str, Any]]:
+def points_of_all(curve: Sequence[WhatIf]) -> list[WhatIf]:
     """The points of the curve at which as many systems have a width as at any: a mean of fewer
     systems beside it would be a mean of others. Where systems answer different dialogues, few drawn
     ones are too few for most of them."""
-    defined = [
-        sum(system["gain"] is not None for system in one["systems"]) for one in document["what_if"]
-    ]
-    return [
-        one
-        for one, count in zip(document["what_if"], defined, strict=True)
-        if count == max(defined)
-    ]
+    defined = [sum(system.gain is not None for system in one.systems) for one in curve]
+    return [one for one, count in zip(curve, defined, strict=True) if count == max(defined)]
 
 
-def usual_point(points: list[dict[str, Any]]) -> dict[str, Any] | None:
+def usual_point(points: list[WhatIf]) -> WhatIf | None:
     """The fewest dialogues at which widths do not flatter the metric; else the most there are."""
     return next(
-        (one for one in points if one["dialogues"] >= LEAST_TO_TRUST),
+        (one for one in points if one.dialogues >= LEAST_TO_TRUST),
         points[-1] if points else None,
     )
 
 
-def curve_points(points: list[dict[str, Any]]) -> list[WidthAt]:
-    return [
-        WidthAt(one["dialogues"], one["width_alone"], one["width"], one["gain"]) for one in points
-    ]
+def curve_points(points: list[WhatIf]) -> list[WidthAt]:
+    return [WidthAt(one.dialogues, one.width_alone, one.width, one.gain) for one in points]
 
 
-def caveat_lines(document: dict[str, Any]) -> list[tuple[str, int, list[tuple[int, float]]]]:
+def caveat_lines(
+    document: PredictionPowered, points: list[WhatIf]
+) -> list[tuple[str, int, list[tuple[int, float]]]]:
     """(system, position, (dialogues, worth) pairs) of every system."""
     found: dict[int, list[tuple[int, float]]] = {}
-    for one in document["what_if"]:
-        for system in one["systems"]:
-            if system["gain"] is not None:
-                found.setdefault(system["position"], []).append((one["dialogues"], system["gain"]))
+    for one in points:
+        for system in one.systems:
+            if system.gain is not None:
+                found.setdefault(system.position, []).append((one.dialogues, system.gain))
     return [
-        (system["system"], system["position"], found.get(system["position"], []))
-        for system in document["systems"]
+        (system.system, system.position, found.get(system.position, []))
+        for system in document.systems
     ]
 
 
-def has_unrated(document: dict[str, Any]) -> bool:
-    return any(system["unrated"] for system in document["systems"])
+def has_unrated(document: PredictionPowered) -> bool:
+    return any(system.unrated for system in document.systems)
 
 
-def in_one_sentence(document: dict[str, Any], at: dict[str, Any] | None) -> str:
+def in_one_sentence(document: PredictionPowered, at: WhatIf | None) -> str:
     """What the metric is worth, in words."""
-    gains = [
-        system["gain"]["value"]
-        for system in document["systems"]
-        if system["gain"]["value"] is not None
-    ]
+    gains = [system.gain.value for system in document.systems if system.gain.value is not None]
     if has_unrated(document) and gains:
         best = max(gains)
         return (
-            f"With {document['metric']} on the responses that nobody rated, the intervals are "
+            f"With {document.metric} on the responses that nobody rated, the intervals are "
             f"worth up to {written(best, 2)} times the ratings that people gave."
         )
     if at is None:
         return ""
-    saved = 100 * (1 - 1 / at["gain"])
+    saved = 100 * (1 - 1 / at.gain)
     if saved < 2:
         return (
-            f"Every response is rated, so {document['metric']} has nothing to add. With "
-            f"{at['dialogues']} rated dialogues it would hardly have saved any ratings."
+            f"Every response is rated, so {document.metric} has nothing to add. With "
+            f"{at.dialogues} rated dialogues it would hardly have saved any ratings."
         )
     return (
-        f"Every response is rated, so {document['metric']} has nothing to add. With "
-        f"{at['dialogues']} rated dialogues it would have saved {written(saved, 0)} % of the "
+        f"Every response is rated, so {document.metric} has nothing to add. With "
+        f"{at.dialogues} rated dialogues it would have saved {written(saved, 0)} % of the "
         "ratings for intervals of the same width."
     )

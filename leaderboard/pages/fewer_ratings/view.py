@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -13,10 +12,12 @@ from common.tables import Table
 from common.web import page
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
+from leaderboard.answers.fewer_ratings import PredictionPowered, WhatIf
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
 from leaderboard.metric_requests import correlation_params
 from leaderboard.pages.fewer_ratings.figures import benefit_curve, two_intervals, width_curve
+from leaderboard.pages.fewer_ratings.query import prediction_powered
 from leaderboard.pages.fewer_ratings.tables import (
     caveat_lines,
     curve_points,
@@ -30,6 +31,7 @@ from leaderboard.pages.fewer_ratings.tables import (
     usual_point,
     what_if_table,
 )
+from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.statistics.ranking.prediction_powered import LEAST_DIALOGUES
 
 PAGE_NAME = "Fewer ratings"
@@ -43,7 +45,7 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     context = corpus_context(version, "systems", aspect)
-    correlations = look(version, "correlations", **correlation_params(aspect))
+    correlations = look(version, metric_leaderboard, **correlation_params(aspect))
     if correlations.answer is None:
         return waiting_page(request, context, correlations, page_name=PAGE_NAME, below_tab=True)
     metrics = metrics_by_correlation(correlations.answer)
@@ -53,11 +55,11 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
         return page(request, "leaderboard/fewer_ratings.html", context)
     if metric not in dict(metrics):
         raise Http404(f"{metric} has no scores of responses on this corpus")
-    found = look(version, "prediction-powered", aspect=aspect, metric=metric)
+    found = look(version, prediction_powered, aspect=aspect, metric=metric)
     if found.answer is None:
         return waiting_page(request, context, found, page_name=PAGE_NAME, below_tab=True)
     document = found.answer
-    points = points_of_all(document)
+    points = points_of_all(document.what_if)
     at = _point(request, points)
     means = cache(lambda: powered_table(document, found.computed_at))
     drawings = cache(lambda: _drawings(document, points, metric, aspect))
@@ -71,7 +73,7 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
         "curves": lambda: drawings()[1:],
         "what_if": what_if,
         "at": at,
-        "points": [one["dialogues"] for one in points],
+        "points": [one.dialogues for one in points],
         "sentence": in_one_sentence(document, at),
         "has_unrated": has_unrated(document),
         "written_from": (found.stored,),
@@ -87,7 +89,7 @@ def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _drawings(
-    document: dict[str, Any], points: list[dict[str, Any]], metric: str, aspect: str
+    document: PredictionPowered, points: list[WhatIf], metric: str, aspect: str
 ) -> list[Figure]:
     """The intervals with the ratings that there are; their widths, and what the metric is worth,
     with fewer."""
@@ -104,7 +106,7 @@ def _drawings(
             curve_points(points), figure_id="width-curve", metric=metric, signature=signature
         ),
         benefit_curve(
-            caveat_lines(document | {"what_if": points}),
+            caveat_lines(document, points),
             figure_id="worth-curve",
             metric=metric,
             signature=signature,
@@ -112,13 +114,13 @@ def _drawings(
     ]
 
 
-def _point(request: HttpRequest, points: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _point(request: HttpRequest, points: list[WhatIf]) -> WhatIf | None:
     """The number of rated dialogues whose systems are listed: ``?dialogues=``, else the usual
     one."""
     requested = request.GET.get("dialogues", "")
     if not requested:
         return usual_point(points)
-    found = next((one for one in points if str(one["dialogues"]) == requested), None)
+    found = next((one for one in points if str(one.dialogues) == requested), None)
     if found is None:
         raise Http404(f"the curve has no point at {requested} dialogues")
     return found

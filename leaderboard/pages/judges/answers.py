@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
@@ -246,8 +246,6 @@ def _with_scores(
     """A sample's score is that of the last time that it was asked."""
     last = {one.sample: one.ask for one in answers}
     return [
-        JudgeAnswerText(*(getattr(one, name) for name in _COLUMNS), score=samples[one.sample])
-        if one.ask == last[one.sample]
-        else one
+        replace(one, score=samples[one.sample]) if one.ask == last[one.sample] else one
         for one in answers
     ]

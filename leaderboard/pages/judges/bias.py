@@ -3,20 +3,27 @@ it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from annotations.models import CorpusVersion, Response
 from common.estimates import Estimate, Undefined
 from leaderboard.analyses.kinds import registered
+from leaderboard.answers.judges import (
+    InjectedResponse,
+    Injections,
+    JudgeBias,
+    OwnFamily,
+    ScoresByLength,
+    ScoresByTurn,
+)
 from leaderboard.pages.judges.items import JudgedItems, injections_of, judged_items
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.statistics.correlation.placed_scores import FloatArray
 from leaderboard.statistics.judges.self_preference import self_preference
 from leaderboard.statistics.judges.standardised_gaps import by_turn_number
-from leaderboard.statistics.judges.verbosity import RankWithCovariate, with_covariate, words_of
+from leaderboard.statistics.judges.verbosity import with_covariate, words_of
 from workers.judges.core.model_caveats import family_of, judge_of
 from workers.metrics.common.configuration import parse
 
@@ -26,16 +33,15 @@ NO_TURNS = "the judge scores whole dialogues, which have no place in one another
 @registered("judge-hygiene", version=1)
 def judge_bias(
     version: CorpusVersion, aspect: str, text: str, *, resamples: int = RESAMPLES, seed: int = SEED
-) -> dict[str, Any]:
-    """The four checks of the judge ``text`` as JSON. Texts of responses are not in it: they are
-    read when shown."""
+) -> JudgeBias:
+    """The four checks of the judge ``text``."""
     configuration = parse(text)
     items = judged_items(version, aspect, configuration)
-    return {
-        "level": items.level,
-        "n": items.n,
-        "scored": int(np.isfinite(items.score).sum()),
-        "signature": configuration.signature(
+    return JudgeBias(
+        level=items.level,
+        n=items.n,
+        scored=int(np.isfinite(items.score).sum()),
+        signature=configuration.signature(
             corpus=version.corpus.slug,
             corpus_version=version.label,
             aspect=aspect,
@@ -44,13 +50,13 @@ def judge_bias(
             resamples=resamples,
             seed=seed,
         ),
-        "resamples": resamples,
-        "seed": seed,
-        "verbosity": _verbosity(version, items, resamples, seed),
-        "position": _position(items, resamples, seed),
-        "self_preference": _self_preference(items, judge_of(configuration), resamples, seed),
-        "injections": _injections(items),
-    }
+        resamples=resamples,
+        seed=seed,
+        verbosity=_verbosity(version, items, resamples, seed),
+        position=_position(items, resamples, seed),
+        self_preference=_self_preference(items, judge_of(configuration), resamples, seed),
+        injections=_injections(items),
+    )
 
 
 # --- length ---------------------------------------------------------------------------------------
@@ -58,10 +64,16 @@ def judge_bias(
 
 def _verbosity(
     version: CorpusVersion, items: JudgedItems, resamples: int, seed: int
-) -> dict[str, Any]:
+) -> ScoresByLength:
     words = _lengths(version, items)
     found = with_covariate(items.score, items.human, words, items.dialogue, resamples, seed)
-    return {**_ranks(found), "mean_words": float(words.mean()) if len(words) else None}
+    return ScoresByLength(
+        found.n,
+        found.judge,
+        found.human,
+        found.judge_given_human,
+        mean_words=float(words.mean()) if len(words) else None,
+    )
 
 
 def _lengths(version: CorpusVersion, items: JudgedItems) -> FloatArray:
@@ -93,53 +105,30 @@ def _dialogue_pks(version: CorpusVersion) -> list[int]:
     return list(version.dialogues.order_by("position").values_list("pk", flat=True))
 
 
-def _ranks(found: RankWithCovariate) -> dict[str, Any]:
-    return {
-        "n": found.n,
-        "judge": found.judge.as_json(),
-        "human": found.human.as_json(),
-        "judge_given_human": found.judge_given_human.as_json(),
-    }
-
-
 # --- place ----------------------------------------------------------------------------------------
 
 
-def _position(items: JudgedItems, resamples: int, seed: int) -> dict[str, Any]:
+def _position(items: JudgedItems, resamples: int, seed: int) -> ScoresByTurn:
     if items.level != "turn":
-        nothing = Estimate.undefined(NO_TURNS).as_json()
-        return {
-            "n": 0,
-            "judge": nothing,
-            "human": nothing,
-            "judge_given_human": nothing,
-            "turns": [],
-            "reason": NO_TURNS,
-        }
+        nothing = Estimate.undefined(NO_TURNS)
+        return ScoresByTurn(0, nothing, nothing, nothing, turns=(), reason=NO_TURNS)
     number = items.number.astype(np.float64)
-    ranks = _ranks(
-        with_covariate(items.score, items.human, number, items.dialogue, resamples, seed)
-    )
+    found = with_covariate(items.score, items.human, number, items.dialogue, resamples, seed)
     turns = by_turn_number(items.score, items.human, items.number, items.dialogue, resamples, seed)
-    if isinstance(turns, Undefined):
-        return {**ranks, "turns": [], "reason": turns.reason}
-    lines = [
-        {
-            "number": one.number,
-            "n": one.n,
-            "judge": one.judge,
-            "human": one.human,
-            "gap": one.gap.as_json(),
-        }
-        for one in turns
-    ]
-    return {**ranks, "turns": lines, "reason": ""}
+    return ScoresByTurn(
+        found.n,
+        found.judge,
+        found.human,
+        found.judge_given_human,
+        turns=() if isinstance(turns, Undefined) else tuple(turns),
+        reason=turns.reason if isinstance(turns, Undefined) else "",
+    )
 
 
 # --- own family -----------------------------------------------------------------------------------
 
 
-def _self_preference(items: JudgedItems, model: str, resamples: int, seed: int) -> dict[str, Any]:
+def _self_preference(items: JudgedItems, model: str, resamples: int, seed: int) -> OwnFamily:
     family = family_of(model)
     families = [
         family_of(system.name) if run is not None else ""
@@ -148,57 +137,58 @@ def _self_preference(items: JudgedItems, model: str, resamples: int, seed: int) 
     found = self_preference(
         items.score, items.human, items.system, items.dialogue, family, families, resamples, seed
     )
-    return {
-        "model": model,
-        "family": family,
-        "own": found.own.as_json(),
-        "others": found.others.as_json(),
-        "difference": found.difference.as_json(),
-        "own_systems": _named(items, families, lambda one: bool(family) and one == family),
-        "other_systems": _named(items, families, lambda one: bool(one) and one != family),
-        "unknown": sum(
+    return OwnFamily(
+        model=model,
+        family=family,
+        own=found.own,
+        others=found.others,
+        difference=found.difference,
+        own_systems=_named(items, families, lambda one: bool(family) and one == family),
+        other_systems=_named(items, families, lambda one: bool(one) and one != family),
+        unknown=sum(
             run is not None and not one for run, one in zip(items.runs, families, strict=True)
         ),
-    }
+    )
 
 
-def _named(items: JudgedItems, families: Sequence[str], wanted: Any) -> list[tuple[str, str]]:
+def _named(
+    items: JudgedItems, families: Sequence[str], wanted: Callable[[str], bool]
+) -> tuple[tuple[str, str], ...]:
     """(system, family)"""
-    return [
+    return tuple(
         (system.name, family)
         for system, family in zip(items.systems, families, strict=True)
         if wanted(family)
-    ]
+    )
 
 
 # --- responses that speak to the judge ------------------------------------------------------------
 
 
-def _injections(items: JudgedItems) -> dict[str, Any]:
+def _injections(items: JudgedItems) -> Injections:
     found = []
     for row in range(items.n):
         run = items.runs[items.system[row]]
         assert run is not None
         trace = run.traces.get(str(items.place[row])) or {}
         if texts := injections_of(trace):
+            system = items.systems[items.system[row]]
             found.append(
-                {
-                    "system": items.systems[items.system[row]].position,
-                    "name": items.systems[items.system[row]].name,
-                    "dialogue": int(items.dialogue[row]),
-                    "turn": int(items.number[row]),
-                    "texts": texts,
-                    "kept": trace.get("kept"),
-                    "removed": trace.get("removed"),
-                }
+                InjectedResponse(
+                    system=system.position,
+                    name=system.name,
+                    dialogue=int(items.dialogue[row]),
+                    turn=int(items.number[row]),
+                    texts=tuple(texts),
+                    kept=trace.get("kept"),
+                    removed=trace.get("removed"),
+                )
             )
-    changes = [
-        one["kept"] - one["removed"] for one in found if None not in (one["kept"], one["removed"])
-    ]
-    return {
-        "flagged": len(found),
-        "compared": len(changes),
-        "raised": sum(change > 0 for change in changes),
-        "mean_change": sum(changes) / len(changes) if changes else None,
-        "rows": found,
-    }
+    changes = [one.change for one in found if one.change is not None]
+    return Injections(
+        flagged=len(found),
+        compared=len(changes),
+        raised=sum(change > 0 for change in changes),
+        mean_change=sum(changes) / len(changes) if changes else None,
+        rows=tuple(found),
+    )

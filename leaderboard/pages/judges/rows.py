@@ -72,9 +72,13 @@ class JudgedRows:
         rows = document["rows"]
         return cls(
             document,
-            *(np.array(rows[name], dtype=np.float64) for name in ("score", "human", "difference")),
-            np.array([sample_sd(samples) for samples in rows["samples"]], dtype=np.float64),
-            *(np.array(rows[name], dtype=np.int64) for name in ("system", "dialogue", "turn")),
+            score=np.array(rows["score"], dtype=np.float64),
+            human=np.array(rows["human"], dtype=np.float64),
+            difference=np.array(rows["difference"], dtype=np.float64),
+            spread=np.array([sample_sd(samples) for samples in rows["samples"]], dtype=np.float64),
+            system=np.array(rows["system"], dtype=np.int64),
+            dialogue=np.array(rows["dialogue"], dtype=np.int64),
+            turn=np.array(rows["turn"], dtype=np.int64),
         )
 
     @property

@@ -21,9 +21,11 @@ from common.text import parse_integer
 from common.web import page, stream_as_file
 from leaderboard.analyses import look
 from leaderboard.analyses.pages import waiting_page
+from leaderboard.answers.judges import InjectedResponse, Injections
+from leaderboard.pages.judges import bias
 from leaderboard.pages.judges.answers import OneJudged, SentRequest, one_judged, sent_request
 from leaderboard.pages.judges.export import FILES, as_documents
-from leaderboard.pages.judges.items import is_judge, judges_on
+from leaderboard.pages.judges.items import is_judge, judged, judges_on
 from leaderboard.pages.judges.rows import (
     ONLY,
     SIDES,
@@ -77,7 +79,7 @@ def inspector(request: HttpRequest, slug: str) -> HttpResponse:
     if configuration is None or not context["states"]["done"]:
         return page(request, "leaderboard/judge_inspector.html", context)
     text = configuration.text
-    found = look(version, "judged", aspect=aspect, text=text)
+    found = look(version, judged, aspect=aspect, text=text)
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Judge inspector", below_tab=True)
     rows = JudgedRows.of(found.answer)
@@ -142,7 +144,7 @@ def judge_bias(request: HttpRequest, slug: str) -> HttpResponse:
     if configuration is None or not context["states"]["done"]:
         return page(request, "leaderboard/judge_hygiene.html", context)
     text = configuration.text
-    found = look(version, "judge-hygiene", aspect=aspect, text=text)
+    found = look(version, bias.judge_bias, aspect=aspect, text=text)
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Judge hygiene", below_tab=True)
     tables = bias_tables(found.answer, text, version.corpus.name)
@@ -154,7 +156,7 @@ def judge_bias(request: HttpRequest, slug: str) -> HttpResponse:
         "turns_table": named.get("judge-turns"),
         "family_table": named["judge-family"],
         "sentences": bias_sentences(found.answer),
-        "injected": _injected(version, aspect, configuration, found.answer),
+        "injected": _injected(version, aspect, configuration, found.answer.injections),
     }
     return page(request, "leaderboard/judge_hygiene.html", context, tables)
 
@@ -311,8 +313,8 @@ def _requests(one: OneJudged, step: int | None) -> list[tuple[str, SentRequest |
 
 
 def _injected(
-    version: CorpusVersion, aspect: str, configuration: Configuration, found: dict[str, Any]
-) -> list[tuple[dict[str, Any], str]]:
+    version: CorpusVersion, aspect: str, configuration: Configuration, found: Injections
+) -> list[tuple[InjectedResponse, str]]:
     """The flagged responses of systems that are still shown, each with its address."""
     shown = {system.position for system in select_systems(version)}
     return [
@@ -322,11 +324,11 @@ def _injected(
                 version,
                 aspect,
                 configuration,
-                one["system"],
-                one["dialogue"],
-                one["turn"] if one["turn"] >= 0 else None,
+                one.system,
+                one.dialogue,
+                one.turn if one.turn >= 0 else None,
             ),
         )
-        for one in found["injections"]["rows"][:INJECTIONS_SHOWN]
-        if one["system"] in shown
+        for one in found.rows[:INJECTIONS_SHOWN]
+        if one.system in shown
     ]

@@ -14,6 +14,12 @@ from annotations.corpora.rating_queries import answered_turns, turn_order
 from annotations.models import CorpusVersion, Response, System, Turn
 from common.correlation import COEFFICIENTS, cluster_resamples
 from leaderboard.analyses.kinds import registered
+from leaderboard.answers.metrics import (
+    CorrelatedMetrics,
+    CorrelatedPair,
+    MetricsAmongThemselves,
+    NamedMetric,
+)
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.gold import gold_among
@@ -43,13 +49,8 @@ def metric_correlations(
     *,
     resamples: int = RESAMPLES,
     seed: int = SEED,
-) -> dict[str, Any]:
-    """Correlation of every metric with every other at the turn, dialogue and system level, as JSON.
-
-    ``levels[level]``: ``metrics`` (numbers of those that have scores there), ``pairs`` of
-    ``{"first", "second", "n", "pearson", "spearman", "kendall"}`` and ``order[coefficient]``, the
-    numbers with similar metrics side by side.
-    """
+) -> MetricsAmongThemselves:
+    """Correlation of every metric with every other at the turn, dialogue and system level."""
     key = resolve_choice(version, systems)
     chosen = chosen_systems(version, key)
     order = turn_order(version)
@@ -57,7 +58,7 @@ def metric_correlations(
     # People are not asked here
     human = HumanSide(tuple(chosen), order, None, None, answered_turns(chosen, order))
     sign = np.array([1.0 if one.higher_is_better else -1.0 for one in scores.configurations])
-    levels: dict[str, dict[str, Any]] = {}
+    levels: dict[str, CorrelatedMetrics] = {}
     of_level: dict[str, Callable[[], tuple[list[int], list[MetricPair]]]] = {
         "turn": lambda: _of_turns(human, scores, sign, resamples, seed),
         "dialogue": lambda: _of_dialogues(human, scores, sign, resamples, seed),
@@ -66,27 +67,27 @@ def metric_correlations(
     for level, compute in of_level.items():
         rows, pairs = compute()
         if len(rows) > 1:
-            levels[level] = _level_document(rows, pairs)
-    return {
-        "corpus": version.corpus.slug,
-        "corpus_version": version.label,
-        "systems_chosen": key,
-        "design": human.design.kind,
-        "resamples": resamples,
-        "seed": seed,
-        "method": METHOD,
-        "metrics": [
-            {
-                "metric": one.text,
-                "higher_is_better": one.higher_is_better,
-                "signature": one.signature(
+            levels[level] = _of_level(rows, pairs)
+    return MetricsAmongThemselves(
+        corpus=version.corpus.slug,
+        corpus_version=version.label,
+        systems_chosen=key,
+        design=human.design.kind,
+        resamples=resamples,
+        seed=seed,
+        method=METHOD,
+        metrics=tuple(
+            NamedMetric(
+                metric=one.text,
+                higher_is_better=one.higher_is_better,
+                signature=one.signature(
                     corpus=version.corpus.slug, corpus_version=version.label, systems=key
                 ),
-            }
+            )
             for one in scores.configurations
-        ],
-        "levels": levels,
-    }
+        ),
+        levels=levels,
+    )
 
 
 def _of_turns(
@@ -151,24 +152,26 @@ def _redrawn(
     return sums.resampled_means(weights)
 
 
-def _level_document(rows: Sequence[int], pairs: Sequence[MetricPair]) -> dict[str, Any]:
+def _of_level(rows: Sequence[int], pairs: Sequence[MetricPair]) -> CorrelatedMetrics:
     order = {}
     for name in COEFFICIENTS:
         values = {(pair.first, pair.second): getattr(pair, name).value for pair in pairs}
-        order[name] = [rows[place] for place in similar_order(len(rows), values)]
-    return {
-        "metrics": list(rows),
-        "order": order,
-        "pairs": [
-            {
-                "first": rows[pair.first],
-                "second": rows[pair.second],
-                "n": pair.n,
-                **{name: getattr(pair, name).as_json() for name in COEFFICIENTS},
-            }
+        order[name] = tuple(rows[place] for place in similar_order(len(rows), values))
+    return CorrelatedMetrics(
+        metrics=tuple(rows),
+        order=order,
+        pairs=tuple(
+            CorrelatedPair(
+                first=rows[pair.first],
+                second=rows[pair.second],
+                n=pair.n,
+                pearson=pair.pearson,
+                spearman=pair.spearman,
+                kendall=pair.kendall,
+            )
             for pair in pairs
-        ],
-    }
+        ),
+    )
 
 
 POINTS = 2000

@@ -11,8 +11,8 @@ from django.utils.http import urlencode
 from common.estimates import Estimate
 from common.tables import Cell, Column, Row, Table, estimate_cell
 from common.tables.numerals import written
+from leaderboard.answers.metrics import MetricComparisons, MetricsAmongThemselves
 from leaderboard.pages.maps.heat_figure import HeatTable, correlation_heat, significance_heat
-from leaderboard.plots import estimate_of
 
 COEFFICIENT_LABELS = {
     "pearson": "Pearson's r",
@@ -30,7 +30,7 @@ class Correlations:
     """The stored correlations between metrics, at one level and by one coefficient."""
 
     def __init__(
-        self, document: dict[str, Any], level: str, coefficient: str, **asked: Any
+        self, document: MetricsAmongThemselves, level: str, coefficient: str, **asked: Any
     ) -> None:
         """``asked``: what addresses of comparisons carry beside the two metrics (aspect,
         version)."""
@@ -40,21 +40,19 @@ class Correlations:
             coefficient,
             urlencode(asked),
         )
-        found = document["levels"][level]
-        self.names = {number: document["metrics"][number]["metric"] for number in found["metrics"]}
-        self.similar: list[int] = found["order"][coefficient]
-        self.pairs: dict[tuple[int, int], tuple[Estimate, int]] = {
-            (pair["first"], pair["second"]): (estimate_of(pair[coefficient]), pair["n"])
-            for pair in found["pairs"]
+        found = document.levels[level]
+        self.names = {number: document.metrics[number].metric for number in found.metrics}
+        self.similar = found.order[coefficient]
+        self.pairs = {
+            (pair.first, pair.second): (pair.of(coefficient), pair.n) for pair in found.pairs
         }
 
     @property
     def signature(self) -> str:
         document = self.document
         return (
-            f"{document['corpus']} {document['corpus_version']}, "
-            f"systems:{document['systems_chosen']}, {self.level} level, "
-            f"{document['resamples']} draws of dialogues, seed {document['seed']}"
+            f"{document.corpus} {document.corpus_version}, systems:{document.systems_chosen}, "
+            f"{self.level} level, {document.resamples} draws of dialogues, seed {document.seed}"
         )
 
     def between(self, one: int, other: int) -> tuple[Estimate, int]:
@@ -128,7 +126,7 @@ class Correlations:
     @cached_property
     def _comparisons(self) -> str:
         """Found once: of forty metrics the table leads to 160 pairs."""
-        return reverse("metric-comparison", args=[self.document["corpus"]])
+        return reverse("metric-comparison", args=[self.document.corpus])
 
     def _comparison(self, one: int, other: int) -> str:
         pair = urlencode({"first": self.names[one], "second": self.names[other]})
@@ -163,31 +161,26 @@ class Correlations:
 class Comparisons:
     """The stored tests of differences between metrics, at one level and in one coefficient."""
 
-    def __init__(self, document: dict[str, Any], level: str, coefficient: str) -> None:
+    def __init__(self, document: MetricComparisons, level: str, coefficient: str) -> None:
         self.document, self.level, self.coefficient = document, level, coefficient
-        found = document["coefficients"][coefficient]
-        self.names: list[str] = document["metrics"]
-        self.undefined: dict[str, str] = found.get("undefined", {})
-        self.tests: dict[tuple[int, int], tuple[float | None, ...]] = {
-            (first, second): tuple(rest) for first, second, *rest in found["pairs"]
-        }
+        found = document.coefficients[coefficient]
+        self.names, self.undefined, self.tests = document.metrics, found.undefined, found.pairs
         # What is undefined is no test: it counts for nobody, and not among those that are corrected
         # for.
         self.pairs = {
-            pair: (test[0], test[2])
-            for pair, test in self.tests.items()
-            if test[0] is not None and test[2] is not None
+            (one.first, one.second): (one.difference, one.p_holm)
+            for one in self.tests
+            if one.difference is not None and one.p_holm is not None
         }
 
     @property
     def signature(self) -> str:
         document = self.document
-        systems = document.get("systems_chosen", "")
         parts = [
-            document.get("method", ""),
-            f"systems:{systems}" if systems else "",
-            f"{document['permutations']} permutations",
-            f"seed {document['seed']}",
+            document.method,
+            f"systems:{document.systems_chosen}" if document.systems_chosen else "",
+            f"{document.permutations} permutations",
+            f"seed {document.seed}",
         ]
         return ", ".join(part for part in parts if part)
 
@@ -297,21 +290,27 @@ class Comparisons:
             ),
             tuple(
                 Row(
-                    f"{first}-{second}",
+                    f"{one.first}-{one.second}",
                     {
-                        "first": Cell(self.names[first]),
-                        "second": Cell(self.names[second]),
+                        "first": Cell(self.names[one.first]),
+                        "second": Cell(self.names[one.second]),
                         **{
                             key: Cell(
-                                value, reason=self._why_not(first, second) if value is None else ""
+                                value,
+                                reason=""
+                                if value is not None
+                                else self._why_not(one.first, one.second),
                             )
-                            for key, value in zip(
-                                ("difference", "p", "p_holm", "p_bh"), test[:4], strict=True
+                            for key, value in (
+                                ("difference", one.difference),
+                                ("p", one.p),
+                                ("p_holm", one.p_holm),
+                                ("p_bh", one.p_bh),
                             )
                         },
                     },
                 )
-                for (first, second), test in self.tests.items()
+                for one in self.tests
             ),
             signature=self.signature,
         )

@@ -3,7 +3,7 @@ map of what systems said, beside the references."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from statistics import fmean
 from typing import Any
@@ -18,13 +18,16 @@ from common.cache import memoize
 from common.table_frame import page_writer
 from common.tables import Cell, Column, Row, Table
 from common.web import page
-from leaderboard.analyses import look
+from leaderboard.analyses import Look, look
 from leaderboard.analyses.pages import waiting_page
+from leaderboard.answers.metrics import MetricComparisons, MetricsAmongThemselves
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
+from leaderboard.pages.maps import query
 from leaderboard.pages.maps.map_figure import MapPoint, response_map
 from leaderboard.pages.maps.tables import COEFFICIENT_LABELS, Comparisons, Correlations
 from leaderboard.pages.maps.text import ahead_text, similarity_text, tied_text
+from leaderboard.queries.comparisons import comparisons
 from leaderboard.queries.system_choice import system_choices
 from leaderboard.system_sets import system_note, systems_or_404
 
@@ -66,12 +69,13 @@ def heat_map(request: HttpRequest, slug: str) -> HttpResponse:
         ],
         "system_note": system_note(version, systems),
     }
+    found: Look[Any]
+    parts: Callable[..., dict[str, Any]]
     if shown == "correlation":
-        found = look(version, "metric-correlations", systems=systems)
+        found, parts = look(version, query.metric_correlations, systems=systems), _correlations
     else:
-        found = look(
-            version, "comparisons", aspect=aspect, level=level or LEVELS[0], systems=systems
-        )
+        of_level = {"aspect": aspect, "level": level or LEVELS[0], "systems": systems}
+        found, parts = look(version, comparisons, **of_level), _comparisons
     context |= {"level": level or LEVELS[0], "look": found}
     if found.answer is None:
         return waiting_page(
@@ -81,9 +85,7 @@ def heat_map(request: HttpRequest, slug: str) -> HttpResponse:
         "analysis": found,
         "written_from": (found.stored, aspect, str(version.number), systems),
     }
-    context |= (_correlations if shown == "correlation" else _comparisons)(
-        found.answer, level, context
-    )
+    context |= parts(found.answer, level, context)
     files = context["files"]() if "download" in request.GET and "files" in context else ()
     return page(request, "leaderboard/heat_map.html", context, files)
 
@@ -97,8 +99,10 @@ def _chosen(request: HttpRequest, name: str, choices: Any, default: str | None =
     return requested
 
 
-def _correlations(document: dict[str, Any], level: str, context: dict[str, Any]) -> dict[str, Any]:
-    levels = list(document["levels"])
+def _correlations(
+    document: MetricsAmongThemselves, level: str, context: dict[str, Any]
+) -> dict[str, Any]:
+    levels = list(document.levels)
     here = {"level_choices": levels, "coefficient_choices": COEFFICIENT_LABELS.items()}
     if not levels:
         return {**here, "nothing": "It takes two metrics that are computed on the same responses."}
@@ -121,19 +125,19 @@ def _correlations(document: dict[str, Any], level: str, context: dict[str, Any])
             lambda: memoize(("nearest metrics", *marks), lambda: page_writer(found().nearest()))
         ),
         "files": lambda: [found().nearest(), found().all_pairs()],
-        "method": document["method"],
+        "method": document.method,
     }
 
 
-def _comparisons(document: dict[str, Any], _level: str, context: dict[str, Any]) -> dict[str, Any]:
+def _comparisons(
+    document: MetricComparisons, _level: str, context: dict[str, Any]
+) -> dict[str, Any]:
     tested = {
-        name: words
-        for name, words in COEFFICIENT_LABELS.items()
-        if name in document["coefficients"]
+        name: words for name, words in COEFFICIENT_LABELS.items() if name in document.coefficients
     }
     coefficient = context["coefficient"] if context["coefficient"] in tested else "pearson"
     here = {"coefficient_choices": tested.items(), "coefficient": coefficient}
-    if coefficient not in tested or len(document["metrics"]) < 2:
+    if coefficient not in tested or len(document.metrics) < 2:
         return {**here, "nothing": "It takes two metrics beside ratings of people at this level."}
     found = cache(lambda: Comparisons(document, context["level"], coefficient))
     return {
@@ -142,7 +146,7 @@ def _comparisons(document: dict[str, Any], _level: str, context: dict[str, Any])
         "heat": cache(lambda: found().heat(context["order"])),
         "table": cache(lambda: found().standings()),
         "files": lambda: [found().standings(), found().all_pairs()],
-        "method": document.get("method", ""),
+        "method": document.method,
     }
 
 
@@ -156,7 +160,7 @@ def response_map_page(request: HttpRequest, slug: str) -> HttpResponse:
     ``system`` (repeated; those in colour); ``download=map-tsne-data.csv``, ``map-pca-data.csv``
     or ``closeness.csv``."""
     version = version_or_404(request, slug)
-    found = look(version, "response-map")
+    found = look(version, query.response_map)
     context: dict[str, Any] = {
         **corpus_context(version, "systems", aspect_or_404(request, version)),
         "look": found,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,13 @@ from annotations.corpora.queries import select_systems, shown_systems
 from annotations.models import CorpusVersion, Dialogue, Response, Turn
 from common.estimates import Undefined
 from leaderboard.analyses.kinds import registered
+from leaderboard.answers.metrics import (
+    Disagreement,
+    ScoreBin,
+    ScoreDistribution,
+    ScoredSystem,
+    WidestGap,
+)
 from leaderboard.queries.compared import Finest, MetricScores, chosen_metrics
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid
@@ -22,6 +29,7 @@ from leaderboard.queries.system_choice import chosen_systems, resolve_choice, wi
 from leaderboard.statistics.correlation.placed_scores import FloatArray
 from leaderboard.statistics.distribution import histogram, summary_of
 from leaderboard.statistics.significance.driving_items import Gap, OverUnder, widest_gaps
+from workers.metrics.common.configuration import Configuration
 from workers.runs.queries import NOTHING_TO_SCORE
 
 WIDEST_GAPS = 10
@@ -31,10 +39,9 @@ WIDEST_GAPS = 10
 @registered("disagreement", version=1, resolved=with_choice)
 def disagreement(
     version: CorpusVersion, aspect: str, text: str, systems: str | None = None
-) -> dict[str, Any]:
-    """The most over- and under-rated responses as JSON: of single responses where both judge these,
-    else of a system's dialogues, else of systems. Names the places only: texts are read when they
-    are shown."""
+) -> Disagreement:
+    """The most over- and under-rated responses: of single responses where both judge these, else of
+    a system's dialogues, else of systems."""
     key = resolve_choice(version, systems)
     chosen = chosen_systems(version, key)
     human = human_side(version, aspect, chosen)
@@ -51,22 +58,17 @@ def disagreement(
             top=WIDEST_GAPS,
         )
     if isinstance(found, Undefined):
-        return {
-            "level": level or "turn",
-            "systems_chosen": key,
-            "reason": found.reason,
-            "n": 0,
-            "over": [],
-            "under": [],
-        }
-    return {
-        "level": level,
-        "systems_chosen": key,
-        "reason": "",
-        "n": found.n,
-        "over": [_gap_document(gap, places[gap.item]) for gap in found.over],
-        "under": [_gap_document(gap, places[gap.item]) for gap in found.under],
-    }
+        reason, found = found.reason, OverUnder(0, (), ())
+    else:
+        reason = ""
+    return Disagreement(
+        level=level or "turn",
+        systems_chosen=key,
+        reason=reason,
+        n=found.n,
+        over=tuple(_widest(gap, places[gap.item]) for gap in found.over),
+        under=tuple(_widest(gap, places[gap.item]) for gap in found.under),
+    )
 
 
 Place = tuple[int, int | None, int | None]
@@ -105,10 +107,17 @@ def _compared(
     return "system", scores.system[0], people, [(pk, None, None) for pk in pks]
 
 
-def _gap_document(gap: Gap, place: Place) -> dict[str, Any]:
+def _widest(gap: Gap, place: Place) -> WidestGap:
     system, dialogue, turn = place
-    figures = {name: value for name, value in asdict(gap).items() if name != "item"}
-    return {"system": system, "dialogue": dialogue, "turn": turn, **figures}
+    return WidestGap(
+        system=system,
+        dialogue=dialogue,
+        turn=turn,
+        metric=gap.metric,
+        human=gap.human,
+        metric_z=gap.metric_z,
+        human_z=gap.human_z,
+    )
 
 
 @dataclass(frozen=True)
@@ -136,13 +145,13 @@ class Judged:
         return self.context[-1] if self.context else None
 
 
-def judged(version: CorpusVersion, gaps: Sequence[dict[str, Any]]) -> list[Judged]:
+def judged(version: CorpusVersion, gaps: Sequence[WidestGap]) -> list[Judged]:
     """The gaps of ``disagreement`` with their texts, without what is not shown any more."""
-    systems = shown_systems(version).in_bulk({gap["system"] for gap in gaps})
+    systems = shown_systems(version).in_bulk({gap.system for gap in gaps})
     dialogues = version.dialogues.in_bulk(
-        [gap["dialogue"] for gap in gaps if gap["dialogue"] is not None]
+        [gap.dialogue for gap in gaps if gap.dialogue is not None]
     )
-    turns = {gap["turn"] for gap in gaps if gap["turn"] is not None}
+    turns = {gap.turn for gap in gaps if gap.turn is not None}
     responses = {
         (response.system_id, response.turn_id): response
         for response in Response.objects.filter(turn__in=turns, system__in=systems).select_related(
@@ -151,38 +160,42 @@ def judged(version: CorpusVersion, gaps: Sequence[dict[str, Any]]) -> list[Judge
     }
     found = []
     for gap in gaps:
-        system = systems.get(gap["system"])
+        system = systems.get(gap.system)
         if system is None:
             continue
-        response = responses.get((gap["system"], gap["turn"]))
+        response = responses.get((gap.system, gap.turn))
         found.append(
             Judged(
                 system=system.name,
                 swatch=system.position,
-                dialogue=dialogues.get(gap["dialogue"]),
+                dialogue=dialogues.get(gap.dialogue),
                 turn=response.turn.number if response else None,
                 context=tuple((speaker, text) for speaker, text in response.turn.context)
                 if response
                 else (),
                 response=response.text if response else "",
-                **{key: gap[key] for key in ("metric", "human", "metric_z", "human_z")},
+                metric=gap.metric,
+                human=gap.human,
+                metric_z=gap.metric_z,
+                human_z=gap.human_z,
             )
         )
     return found
 
 
 @registered("score-spread", version=1)
-def score_spread(version: CorpusVersion, text: str) -> dict[str, Any]:
-    """The scores of one configuration over all systems that are shown, as JSON: of its turns, or of
-    dialogues or systems where it scores nothing finer; what has no score, with the reasons; how
-    often it remarks what."""
+def score_spread(version: CorpusVersion, text: str) -> ScoreDistribution:
+    """The scores of one configuration over all systems that are shown: of its turns, or of
+    dialogues or systems where it scores nothing finer."""
     systems = select_systems(version)
     turns = Turn.objects.filter(dialogue__version=version).count()
     scores = chosen_metrics(metric_scores(systems, turns, [text]), [text])
+    configuration = scores.configurations[0]
+    assert isinstance(configuration, Configuration)  # it has runs
     runs = list(
-        finished_runs_of(scores.configurations[0], [version]).values_list(
+        finished_runs_of(configuration, [version]).values_list(
             "system_reason", "undefined", "remarks"
-        )  # type: ignore[arg-type]
+        )
     )
     finest = scores.finest(0)
     values = _values(scores, finest)
@@ -190,19 +203,20 @@ def score_spread(version: CorpusVersion, text: str) -> dict[str, Any]:
         [reason for reason, _, _ in runs if reason] if finest == "system" else _all_values(runs, 1)
     )
     defined = values[np.isfinite(values)]
-    return {
-        "level": finest,
-        "systems": [
-            [system.name, system.position, None if np.isnan(score) else float(score)]
+    counted = Counter(one for one in reasons if one not in NOTHING_TO_SCORE)
+    return ScoreDistribution(
+        level=finest,
+        systems=tuple(
+            ScoredSystem(system.name, system.position, None if np.isnan(score) else float(score))
             for system, score in zip(systems, scores.system[0], strict=True)
-        ],
-        "summary": asdict(summary_of(defined)) if len(defined) else None,
-        "bins": [[one.low, one.high, one.count] for one in histogram(defined)]
+        ),
+        summary=summary_of(defined) if len(defined) else None,
+        bins=tuple(ScoreBin(one.low, one.high, one.count) for one in histogram(defined))
         if len(defined)
-        else [],
-        "undefined": Counter(one for one in reasons if one not in NOTHING_TO_SCORE).most_common(),
-        "remarks": Counter(_all_values(runs, 2)).most_common(),
-    }
+        else (),
+        undefined=tuple(counted.most_common()),
+        remarks=tuple(Counter(_all_values(runs, 2)).most_common()),
+    )
 
 
 def _values(scores: MetricScores, finest: Finest) -> FloatArray:

@@ -12,22 +12,22 @@ from django.urls import reverse
 
 from annotations.models import CorpusVersion
 from common.tables import Cell, Column, Row, Table
-from common.tables.table import estimate_cell
+from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
 from leaderboard.estimate_cells import (
     COEFFICIENT_NAMES,
     COEFFICIENTS,
-    cell_of,
     coverage_badges,
     coverage_cell,
     coverage_column,
     coverage_note,
+    estimate_cell,
     of_all_levels,
 )
 from leaderboard.figures import Figure
 from leaderboard.pages.metric.figures import Curve, precision_recall_figure
 from leaderboard.pages.metric.query import Judged
-from leaderboard.plots import ceiling_of
 from leaderboard.queries import DetailsOf, MadeWith
+from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
 from workers.metrics.base import Option
 from workers.metrics.common.configuration import Configuration, written_value
 
@@ -122,8 +122,10 @@ def _normality_cells(name: str, found: Mapping[str, Any]) -> dict[str, Cell]:
 def _is_curve(found: Any) -> bool:
     if not isinstance(found, Mapping):
         return False
-    sides = found.get("precision"), found.get("recall")
-    return all(isinstance(side, list) for side in sides) and len(sides[0]) == len(sides[1])
+    precision, recall = found.get("precision"), found.get("recall")
+    return (
+        isinstance(precision, list) and isinstance(recall, list) and len(precision) == len(recall)
+    )
 
 
 def _curve(one: DetailsOf) -> Curve:
@@ -140,7 +142,7 @@ def _curve(one: DetailsOf) -> Curve:
 
 
 LEVELS = ("turn", "dialogue", "system")
-OnCorpus = tuple[CorpusVersion, dict[str, Any]]
+OnCorpus = tuple[CorpusVersion, MetricCorrelations]
 """A corpus version and its stored ``meta_evaluation``."""
 
 
@@ -151,7 +153,7 @@ def agreement_table(configuration: Configuration, answers: Sequence[OnCorpus]) -
         (
             version,
             document,
-            {row["level"]: row for row in document["rows"] if row["metric"] == configuration.text},
+            {row.level: row for row in document.rows if row.metric == configuration.text},
         )
         for version, document in answers
     ]
@@ -220,39 +222,38 @@ def agreement_columns(table: Table) -> str:
 
 
 def _agreement_row(
-    version: CorpusVersion, document: dict[str, Any], by_level: dict[str, dict[str, Any]]
+    version: CorpusVersion,
+    document: MetricCorrelations,
+    by_level: Mapping[CeilingLevel, CorrelationRow],
 ) -> Row:
     first = next(iter(by_level.values()))
     address = reverse("metric-leaderboard", args=[version.corpus.slug])
-    link = f"{address}?{urlencode({'metric': first['metric'], 'aspect': document['aspect']})}#plots"
-    cells = {"corpus": Cell(version.corpus.name, href=link), "aspect": Cell(document["aspect"])}
+    link = f"{address}?{urlencode({'metric': first.metric, 'aspect': document.aspect})}#plots"
+    cells = {"corpus": Cell(version.corpus.name, href=link), "aspect": Cell(document.aspect)}
     for level, row in by_level.items():
         for name, _ in COEFFICIENTS:
-            cells[f"{level}-{name}"] = cell_of(
-                row[name], note=coverage_note(row), generalises_to=row.get("generalises_to", "")
+            cells[f"{level}-{name}"] = estimate_cell(
+                row.of(name), note=coverage_note(row), generalises_to=row.generalises_to
             )
-        cells[f"{level}-ceiling"] = estimate_cell(ceiling_of(document, level))
-        cells[f"{level}-n"] = Cell(row["n"])
+        cells[f"{level}-ceiling"] = estimate_cell(document.people("correlation_ceiling", level))
+        cells[f"{level}-n"] = Cell(row.n)
         cells[f"{level}-coverage"] = coverage_cell(row)
     badges = (*(("simulated",) if version.simulated else ()), *coverage_badges(by_level.values()))
     return Row(
         f"on-{version.corpus.slug}",
         cells,
         badges=badges,
-        signature=of_all_levels(first["signature"]),
+        signature=of_all_levels(first.signature),
     )
 
 
 def _agreement_notes(
-    configuration: Configuration, documents: Sequence[dict[str, Any]]
+    configuration: Configuration, documents: Sequence[MetricCorrelations]
 ) -> tuple[str, ...]:
     if not documents:
         return ()
     made = sorted(
-        {
-            f"over dialogues ({one['ci']}, {one['resamples']} draws, seed {one['seed']})"
-            for one in documents
-        }
+        {f"over dialogues ({one.ci}, {one.resamples} draws, seed {one.seed})" for one in documents}
     )
     signs = (
         ""

@@ -17,10 +17,11 @@ from common.roles import is_organiser
 from common.web import page
 from leaderboard import queries
 from leaderboard.analyses import Look, look
+from leaderboard.answers.metrics import Disagreement, MetricCorrelations, ScoreDistribution
 from leaderboard.figures import Figure
 from leaderboard.pages.metric.figures import score_histogram, system_scores
 from leaderboard.pages.metric.mathml import equations_of, mathml
-from leaderboard.pages.metric.query import Judged, judged
+from leaderboard.pages.metric.query import Judged, disagreement, judged, score_spread
 from leaderboard.pages.metric.tables import (
     LEVELS,
     agreement_columns,
@@ -31,6 +32,7 @@ from leaderboard.pages.metric.tables import (
     made_with_table,
     options_table,
 )
+from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.system_sets import system_note, systems_or_404
 from workers.metrics.base import Metric
 from workers.metrics.common.configuration import Configuration, ConfigurationError, parse
@@ -65,9 +67,9 @@ def metric(request: HttpRequest, name: str) -> HttpResponse:
     ran = [one for one in everywhere if one.configuration == configuration]
     agreement = _agreement(configuration, ran)
     if request.htmx:
-        context = {"metric": declared, "configuration": configuration, "agreement": agreement}
-        return page(request, "leaderboard/_metric_agreement.html", context)
-    context = {
+        part = {"metric": declared, "configuration": configuration, "agreement": agreement}
+        return page(request, "leaderboard/_metric_agreement.html", part)
+    context: dict[str, Any] = {
         "section": "metrics",
         "metric": declared,
         "configuration": configuration,
@@ -215,7 +217,7 @@ def _agreement(configuration: Configuration, ran: list[queries.Ran]) -> dict[str
     """What is stored; workers are asked for the rest, which is named, and so is what is of older
     data."""
     found = [
-        (one.version, look(one.version, "correlations", aspect=one.version.main_aspect))
+        (one.version, look(one.version, metric_leaderboard, aspect=one.version.main_aspect))
         for one in ran
     ]
     ready = [(version, seen.answer) for version, seen in found if seen.answer is not None]
@@ -232,19 +234,19 @@ def _agreement(configuration: Configuration, ran: list[queries.Ran]) -> dict[str
     }
 
 
-def _has_row(answer: dict[str, Any], text: str) -> bool:
-    return any(row["metric"] == text for row in answer["rows"])
+def _has_row(answer: MetricCorrelations, text: str) -> bool:
+    return any(row.metric == text for row in answer.rows)
 
 
 # --- on one corpus --------------------------------------------------------------------------------
 
 
-def _judged(version: CorpusVersion, gaps: Look, side: str) -> list[Judged]:
+def _judged(version: CorpusVersion, gaps: Look[Disagreement], side: str) -> list[Judged]:
     answer = gaps.answer
     if answer is None:
         return []
     return memoize(
-        ("judged", side, gaps.stored, version.revision), lambda: judged(version, answer[side])
+        ("judged", side, gaps.stored, version.revision), lambda: judged(version, answer.of(side))
     )
 
 
@@ -257,9 +259,9 @@ def _on_corpus(
     signature = (
         f"{configuration.signature()}|corpus:{version.corpus.slug}|corpus_version:{version.label}"
     )
-    spread = look(version, "score-spread", text=text)
+    spread = look(version, score_spread, text=text)
     systems = systems_or_404(request, version)
-    gaps = look(version, "disagreement", aspect=aspect, text=text, systems=systems)
+    gaps = look(version, disagreement, aspect=aspect, text=text, systems=systems)
     figure = (
         None
         if spread.answer is None
@@ -306,24 +308,23 @@ def _on_corpus(
 
 
 def _distribution_figure(
-    configuration: Configuration, corpus: str, spread: dict[str, Any], signature: str
+    configuration: Configuration, corpus: str, spread: ScoreDistribution, signature: str
 ) -> Figure:
-    if spread["level"] == "system":
+    if spread.level == "system":
         return system_scores(
-            [(name, number, score) for name, number, score in spread["systems"]],
+            spread.systems,
             figure_id="scores",
             metric=configuration.text,
             corpus=corpus,
             higher_is_better=configuration.higher_is_better,
             signature=signature,
         )
-    summary = spread["summary"] or {}
     return score_histogram(
-        [(low, high, count) for low, high, count in spread["bins"]],
+        spread.bins,
         figure_id="scores",
         metric=configuration.text,
         corpus=corpus,
-        mean=summary.get("mean"),
-        median=summary.get("median"),
+        mean=spread.summary.mean if spread.summary else None,
+        median=spread.summary.median if spread.summary else None,
         signature=signature,
     )

@@ -7,13 +7,12 @@ from typing import Any, cast
 
 from annotations.corpora.rating_queries import turn_order
 from annotations.models import CorpusVersion
-from common.estimates import Undefined
+from common.estimates import Estimate, Undefined
 from leaderboard.analyses.kinds import PAIRS_REFRESHED_FOR, registered
 from leaderboard.figures import Figure
 from leaderboard.figures.figure import Level
 from leaderboard.pages.metric_pair.figures import TwoScores, two_metrics_scatter
 from leaderboard.pages.metric_pair.items import Common, means_of, pair_at
-from leaderboard.plots import estimate_of
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
 from leaderboard.stored_figures import document_of, packed
 
@@ -55,7 +54,9 @@ def pair_scatter_figures(
             figure_id=f"pair-{level}",
             level=cast(Level, level),
             metrics=(_axis(found, 0, first), _axis(found, 1, second)),
-            between=estimate_of(found.between_systems() if level == "system" else found.between()),
+            between=Estimate.from_json(
+                found.between_systems() if level == "system" else found.between()
+            ),
             signature=f"{version.corpus.slug} {version.label}, systems:{systems}",
         )
         for level in wanted

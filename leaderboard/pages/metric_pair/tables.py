@@ -17,7 +17,6 @@ from leaderboard.figures import Figure
 from leaderboard.figures.forest import ForestRow, forest
 from leaderboard.pages.metric_pair.query import Driver
 from leaderboard.pages.metrics.letters import LEVEL_OF_TESTS
-from leaderboard.plots import estimate_of
 from leaderboard.statistics.correlation.human_ceiling import LEVELS
 
 SYMBOLS = dict(COEFFICIENTS)
@@ -264,7 +263,7 @@ def _notes(document: Mapping[str, Any]) -> tuple[str, ...]:
             "little from that of the leaderboard. Tests are two-sided; those by swaps (PERM) "
             f"from {document['permutations']} permutations (seed {document['seed']})."
         ),
-        *((f"{design}.",) if (design := design_text(document)) else ()),
+        *((f"{design}.",) if (design := design_text(document["design"])) else ()),
         *_methods(document),
         (
             "These p are of one pair that was chosen beforehand. Who looks at many pairs and "
@@ -314,7 +313,7 @@ def difference_figure(document: Mapping[str, Any], coefficient: str) -> Figure:
 def _difference_at(found: Mapping[str, Any], coefficient: str) -> Estimate:
     if not found["coefficients"]:
         return Estimate.undefined(found["reason"])
-    return estimate_of(found["coefficients"][coefficient]["difference"])
+    return Estimate.from_json(found["coefficients"][coefficient]["difference"])
 
 
 def drivers_table(document: Mapping[str, Any], side: str, rows: list[Driver]) -> Table:

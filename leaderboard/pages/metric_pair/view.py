@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -23,7 +23,8 @@ from leaderboard.corpus_context import corpus_context
 from leaderboard.estimate_cells import COEFFICIENT_NAMES
 from leaderboard.figures import Figure
 from leaderboard.metric_requests import correlation_params
-from leaderboard.pages.metric_pair.query import drivers_with_texts
+from leaderboard.pages.metric_pair.plots import pair_scatter_documents
+from leaderboard.pages.metric_pair.query import drivers_with_texts, metric_pair
 from leaderboard.pages.metric_pair.tables import (
     comparison_table,
     difference_figure,
@@ -32,6 +33,7 @@ from leaderboard.pages.metric_pair.tables import (
     verdicts,
 )
 from leaderboard.pages.metrics.filters import UnknownParam, parse_params
+from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.pages.metrics.text import empty_reasons
 from leaderboard.queries.system_choice import system_choices
 from leaderboard.stored_figures import figure_of, unpacked
@@ -55,11 +57,11 @@ def comparison(request: HttpRequest, slug: str) -> HttpResponse:
         params = parse_params(request.GET, systems)
     except UnknownParam as unknown:
         raise Http404(str(unknown)) from None
-    board = look(version, "correlations", **correlation_params(aspect, params.systems))
+    board = look(version, metric_leaderboard, **correlation_params(aspect, params.systems))
     context: dict[str, Any] = corpus_context(version, "metrics", aspect)
     if board.answer is None:
         return waiting_page(request, context, board, page_name=PAGE_NAME, below_tab=True)
-    metrics = list(dict.fromkeys(row["metric"] for row in board.answer["rows"]))
+    metrics = list(dict.fromkeys(row.metric for row in board.answer.rows))
     pair = _pair(request, metrics) if metrics else None
     context |= {
         "empty_reasons": [] if metrics else empty_reasons(version, aspect),
@@ -115,7 +117,7 @@ def _compared(
         "second": pair[1],
         "systems": context["params"].systems,
     }
-    found = look(version, "metric-pair", **requested)
+    found = look(version, metric_pair, **requested)
     if found.answer is None:
         return waiting_page(request, context, found, page_name=PAGE_NAME, below_tab=True)
     document = found.answer
@@ -123,7 +125,7 @@ def _compared(
     drawn = None
     wished = request.GET.get("download", "")
     if not wished or wished.startswith("pair-"):
-        drawn = look(version, "metric-pair-scatter", **requested)
+        drawn = look(version, pair_scatter_documents, **requested)
     drivers = cache(
         lambda: {side: drivers_with_texts(version, document["drivers"][side]) for side in SIDES}
     )
@@ -165,9 +167,9 @@ def _compared(
     return page(request, "leaderboard/metric_comparison.html", context, files)
 
 
-def _scatters(drawn: Look) -> list[Figure]:
+def _scatters(drawn: Look[dict[str, Any]]) -> list[Figure]:
     documents = drawn.answer["figures"] if drawn.answer else []
     return [
-        memoize(("pair scatter", place, drawn.stored), lambda one=one: figure_of(one))
+        memoize(("pair scatter", place, drawn.stored), partial(figure_of, one))
         for place, one in enumerate(documents)
     ]

@@ -5,11 +5,11 @@ something to choose."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
 from leaderboard.estimate_cells import COEFFICIENT_NAMES
-from leaderboard.plots import levels_of
 from leaderboard.queries.system_choice import ALL, SystemChoice
 from workers.metrics.common.configuration import ConfigurationError, parse
 from workers.metrics.registry import all_metrics
@@ -119,21 +119,21 @@ class BoardParams:
         """Whether metrics may be left out."""
         return (self.needs, self.method, self.origin) != (ANY, ANY, ANY)
 
-    def keeps(self, row: Mapping[str, Any]) -> bool:
+    def keeps(self, row: CorrelationRow) -> bool:
         """Whether the metric of this row of the stored answer stays on the board."""
-        submitted = "submitted" in row
+        submitted = row.submitted is not None
         if self.origin != ANY and (self.origin == "submitted") != submitted:
             return False
-        if self.method != ANY and method_of(row["metric"], submitted) != self.method:
+        if self.method != ANY and method_of(row.metric, submitted) != self.method:
             return False
         if self.needs == ANY:
             return True
-        needs = None if submitted else needs_of(row["metric"])
+        needs = None if submitted else needs_of(row.metric)
         return needs is not None and NEEDS[self.needs][1](needs)
 
 
 def parse_params(
-    params: Mapping[str, str], systems: str, document: Mapping[str, Any] | None = None
+    params: Mapping[str, str], systems: str, document: MetricCorrelations | None = None
 ) -> BoardParams:
     """From an address whose choice of systems was resolved (``resolve_choice``). Without a level it
     is the first of the document at which a metric has a value. Raises ``UnknownParam``."""
@@ -151,11 +151,11 @@ def parse_params(
     )
 
 
-def first_level(document: Mapping[str, Any] | None, coefficient: str = "pearson") -> str:
+def first_level(document: MetricCorrelations | None, coefficient: str = "pearson") -> str:
     if document is None:
         return "turn"
-    defined = {row["level"] for row in document["rows"] if row[coefficient]["value"] is not None}
-    return next((level for level in levels_of(document) if level in defined), "turn")
+    defined = {row.level for row in document.rows if row.of(coefficient).is_defined}
+    return next((level for level in document.levels if level in defined), "turn")
 
 
 def _one_of(params: Mapping[str, str], name: str, default: str, known: Any) -> str:
@@ -165,24 +165,24 @@ def _one_of(params: Mapping[str, str], name: str, default: str, known: Any) -> s
     return requested
 
 
-def kept(document: Mapping[str, Any], params: BoardParams) -> dict[str, Any]:
+def kept(document: MetricCorrelations, params: BoardParams) -> MetricCorrelations:
     """The stored answer with the rows that the filters leave."""
-    return {**document, "rows": [row for row in document["rows"] if params.keeps(row)]}
+    return replace(document, rows=tuple(row for row in document.rows if params.keeps(row)))
 
 
-def methods_present(document: Mapping[str, Any]) -> list[str]:
-    found = {method_of(row["metric"], "submitted" in row) for row in document["rows"]}
+def methods_present(document: MetricCorrelations) -> list[str]:
+    found = {method_of(row.metric, row.submitted is not None) for row in document.rows}
     return [method for method in METHODS if method in found]
 
 
-def needs_present(document: Mapping[str, Any]) -> list[str]:
-    ours = dict.fromkeys(row["metric"] for row in document["rows"] if "submitted" not in row)
+def needs_present(document: MetricCorrelations) -> list[str]:
+    ours = dict.fromkeys(row.metric for row in document.rows if row.submitted is None)
     found = [needs for metric in ours if (needs := needs_of(metric)) is not None]
     return [key for key, (_, fits) in NEEDS.items() if any(fits(needs) for needs in found)]
 
 
-def origins_present(document: Mapping[str, Any]) -> list[str]:
-    found = {"submitted" if "submitted" in row else "ours" for row in document["rows"]}
+def origins_present(document: MetricCorrelations) -> list[str]:
+    found = {"submitted" if row.submitted else "ours" for row in document.rows}
     return [origin for origin in ORIGINS if origin in found]
 
 
@@ -195,7 +195,7 @@ class Select:
 
 
 def filter_form(
-    document: Mapping[str, Any],
+    document: MetricCorrelations,
     params: BoardParams,
     aspect: str,
     aspects: Sequence[str],
@@ -204,7 +204,7 @@ def filter_form(
     """(what numbers are shown, which metrics)."""
     numbers = [
         _select("aspect", "Aspect", [(one, one) for one in aspects], aspect),
-        _select("level", "Level", [(level, level) for level in levels_of(document)], params.level),
+        _select("level", "Level", [(level, level) for level in document.levels], params.level),
         _select("coefficient", "Coefficient", list(COEFFICIENT_NAMES.items()), params.coefficient),
         _select("variant", "Computed", list(VARIANTS.items()), params.variant),
         _select(

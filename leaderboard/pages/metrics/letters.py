@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from common.tables.numerals import letter
+from leaderboard.answers.metrics import MetricComparisons
 
 LEVEL_OF_TESTS = 0.05
 SHARED_LETTER = "Two metrics that share a letter are not significantly different."
@@ -47,34 +47,31 @@ class Letters:
         return [other for other in among if (other, metric) in self.ahead]
 
 
-def letters_by_metric(comparisons: Mapping[str, Any] | None, coefficient: str) -> Letters | None:
+def letters_by_metric(comparisons: MetricComparisons | None, coefficient: str) -> Letters | None:
     """None where nothing is stored yet, or no pair was tested of this coefficient."""
-    found = (comparisons or {}).get("coefficients", {}).get(coefficient)
-    if comparisons is None or not found:
+    found = comparisons.coefficients.get(coefficient) if comparisons else None
+    if comparisons is None or found is None:
         return None
-    names = comparisons["metrics"]
-    tested = [pair for pair in found["pairs"] if pair[4] is not None]
+    names = comparisons.metrics
+    tested = [pair for pair in found.pairs if pair.p_holm is not None]
     if not tested:
         return None
     ahead = {
-        (names[first], names[second]) if difference > 0 else (names[second], names[first])
-        for first, second, difference, _p, p_holm, *_ in tested
-        if difference and p_holm < LEVEL_OF_TESTS
+        (names[one.first], names[one.second])
+        if one.difference > 0
+        else (names[one.second], names[one.first])
+        for one in tested
+        if one.difference and one.p_holm is not None and one.p_holm < LEVEL_OF_TESTS
     }
-    population = (
-        f", which speaks of {comparisons['population']}" if comparisons.get("population") else ""
-    )
     pairs = "one pair" if len(tested) == 1 else f"all {len(tested)} pairs"
     return Letters(
-        groups={metric: groups for metric, groups in found["groups"].items() if groups},
+        groups={metric: groups for metric, groups in found.groups.items() if groups},
         ahead=ahead,
-        description=f"{SHARED_LETTER} Tested by {comparisons['method']}{population}; "
-        f"Holm's correction for {pairs}, 5 %.",
+        description=f"{SHARED_LETTER} Tested by {comparisons.method}, which speaks of "
+        f"{comparisons.population}; Holm's correction for {pairs}, 5 %.",
     )
 
 
-def why_no_letters(comparisons: Mapping[str, Any] | None, coefficient: str) -> str:
+def why_no_letters(comparisons: MetricComparisons | None, coefficient: str) -> str:
     """ "" where there are some, or nothing is stored yet."""
-    if comparisons is None:
-        return ""
-    return str(comparisons.get("not_compared", {}).get(coefficient, ""))
+    return comparisons.not_compared.get(coefficient, "") if comparisons else ""

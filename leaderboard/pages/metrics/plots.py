@@ -3,7 +3,7 @@ and stored answers to the scatter plots of one metric."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,35 +15,39 @@ from common.tables.numerals import written_interval
 from leaderboard import queries
 from leaderboard.analyses.computing import answer_of
 from leaderboard.analyses.kinds import registered
+from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
+from leaderboard.answers.systems import SystemStanding
+from leaderboard.board_text import name_of
 from leaderboard.estimate_cells import COEFFICIENT_NAMES, coverage_badges, coverage_text
 from leaderboard.figures import Figure, Level, Point, metric_vs_human_scatter
 from leaderboard.figures.forest import ForestRow, forest
 from leaderboard.pages.metrics.figures import scores_by_human
 from leaderboard.pages.metrics.filters import GLOBAL, VARIANTS, BoardParams
 from leaderboard.pages.metrics.letters import SHARED_LETTER, Letters
-from leaderboard.pages.metrics.tables import chosen_estimate
-from leaderboard.plots import ceiling_of, estimate_of, people_estimate
+from leaderboard.pages.metrics.query import metric_leaderboard
+from leaderboard.pages.metrics.tables import CEILING, LEAVE_ONE_OUT, chosen_estimate
+from leaderboard.pages.systems.query import system_leaderboard
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
 from leaderboard.statistics.distribution import scores_by_human as group_by_human
 from leaderboard.stored_figures import document_of, long_points
 
 
 def forest_figure(
-    document: Mapping[str, Any], params: BoardParams, letters: Letters | None
+    document: MetricCorrelations, params: BoardParams, letters: Letters | None
 ) -> Figure:
     """Every metric's chosen coefficient at the chosen level, the ceiling and one rater's agreement
     as lines. A distance is turned round, and says so: the farther to the right, the better a metric
     follows people."""
-    rows = [row for row in document["rows"] if row["level"] == params.level]
+    rows = [row for row in document.rows if row.level == params.level]
     name = COEFFICIENT_NAMES[params.coefficient]
     variant = "" if params.shown_variant == GLOBAL else f", {VARIANTS[params.shown_variant]}"
-    turned = any(not row["higher_is_better"] for row in rows)
+    turned = any(not row.higher_is_better for row in rows)
     lines, of_lines = _lines(document, params)
-    scopes = list(dict.fromkeys(row["generalises_to"] for row in rows if "generalises_to" in row))
+    scopes = list(dict.fromkeys(row.generalises_to for row in rows if row.generalises_to))
     return forest(
         [_forest_row(row, params, letters) for row in rows],
         figure_id=f"forest-{params.level}",
-        title=f"{name} with human scores of {document['aspect']}, {params.level} level{variant}",
+        title=f"{name} with human scores of {document.aspect}, {params.level} level{variant}",
         across=f"{name}, {params.level} level",
         ceilings=lines,
         letters=SHARED_LETTER,
@@ -57,16 +61,15 @@ def forest_figure(
             )
             if part
         ),
-        signature=f"{document['corpus']} {document['corpus_version']}, "
-        f"systems:{document.get('systems_chosen', 'all')}",
+        signature=f"{document.corpus} {document.corpus_version}, systems:{document.systems_chosen}",
     )
 
 
-def _heavy_tails(rows: Sequence[Mapping[str, Any]], params: BoardParams) -> str:
+def _heavy_tails(rows: Sequence[CorrelationRow], params: BoardParams) -> str:
     marked = [
         row
         for row in rows
-        if chosen_estimate(row, params.coefficient, params.shown_variant).get("ci_remark")
+        if chosen_estimate(row, params.coefficient, params.shown_variant).ci_remark
     ]
     if not marked:
         return ""
@@ -82,13 +85,13 @@ NAMED = 6
 """More names than this stand in the table, not in the caption."""
 
 
-def _forest_row(row: Mapping[str, Any], params: BoardParams, letters: Letters | None) -> ForestRow:
-    estimate = estimate_of(chosen_estimate(row, params.coefficient, params.shown_variant))
+def _forest_row(row: CorrelationRow, params: BoardParams, letters: Letters | None) -> ForestRow:
+    estimate = chosen_estimate(row, params.coefficient, params.shown_variant)
     return ForestRow(
         label_of(row),
-        estimate if row["higher_is_better"] else _turned(estimate),
-        letters.of(row["metric"]) if letters is not None else "",
-        note=" ".join(part for part in (f"n = {row['n']}", *coverage_badges([dict(row)])) if part),
+        estimate if row.higher_is_better else _turned(estimate),
+        letters.of(row.metric) if letters is not None else "",
+        note=" ".join(part for part in (f"n = {row.n}", *coverage_badges([row])) if part),
     )
 
 
@@ -99,14 +102,14 @@ def _turned(estimate: Estimate) -> Estimate:
     return replace(estimate, value=-estimate.value, ci=ci)
 
 
-def _lines(document: Mapping[str, Any], params: BoardParams) -> tuple[list[tuple[str, float]], str]:
+def _lines(
+    document: MetricCorrelations, params: BoardParams
+) -> tuple[list[tuple[str, float]], str]:
     """Upright lines with their labels, and what the caption says of them, or why there are none."""
     if params.shown_variant != GLOBAL:
         return [], ""
-    ceiling = ceiling_of(document, params.level, params.coefficient)
-    one_rater = people_estimate(
-        document["leave_one_out_agreement"], params.level, params.coefficient
-    )
+    ceiling = document.people(CEILING, params.level, params.coefficient)
+    one_rater = document.people(LEAVE_ONE_OUT, params.level, params.coefficient)
     named = (
         ("ceiling (√reliability)", ceiling.value),
         ("one rater (leave-one-out)", one_rater.value),
@@ -121,10 +124,9 @@ def _lines(document: Mapping[str, Any], params: BoardParams) -> tuple[list[tuple
     )
 
 
-def label_of(row: Mapping[str, Any]) -> str:
-    marked = "submitted" in row and not row["metric"].endswith("(submitted)")
-    turned = () if row["higher_is_better"] else ("(turned round)",)
-    return " ".join([f"{row['metric']} (submitted)" if marked else row["metric"], *turned])
+def label_of(row: CorrelationRow) -> str:
+    turned = () if row.higher_is_better else ("(turned round)",)
+    return " ".join([name_of(row.metric, row.submitted), *turned])
 
 
 @registered("scatter", version=3, for_files="points", resolved=with_choice)
@@ -134,9 +136,9 @@ def scatter_documents(
     """``{"figures": […], "points": […]}`` as stored: the figures as they are drawn, and for files
     every point of those that have too many for a page."""
     correlations = answer_of(
-        version, "correlations", aspect=aspect, systems=resolve_choice(version, systems)
+        version, metric_leaderboard, aspect=aspect, systems=resolve_choice(version, systems)
     )
-    standing = answer_of(version, "systems", aspect=aspect)
+    standing = answer_of(version, system_leaderboard, aspect=aspect)
     figures = scatter_figures(version, aspect, metric, correlations, standing)
     return {"figures": [document_of(figure) for figure in figures], "points": long_points(figures)}
 
@@ -145,12 +147,12 @@ def scatter_figures(
     version: CorpusVersion,
     aspect: str,
     metric: str,
-    document: dict[str, Any],
-    standing: dict[str, Any],
+    document: MetricCorrelations,
+    standing: SystemStanding,
 ) -> list[Figure]:
     """Metric against human scores at each level where both exist. ``standing`` is the system
     leaderboard's answer."""
-    systems = chosen_systems(version, document["systems_chosen"])
+    systems = chosen_systems(version, document.systems_chosen)
     human = queries.human_side(version, aspect, systems)
     scores = queries.chosen_metrics(
         queries.compared_scores(version, systems, human.order, [metric]), [metric]
@@ -160,18 +162,18 @@ def scatter_figures(
         "dialogue": _dialogue_points(human, scores),
         "system": _system_points(human, scores, _human_means(standing)),
     }
-    rows = {row["level"]: row for row in document["rows"] if row["metric"] == metric}
+    rows = {row.level: row for row in document.rows if row.metric == metric}
     scatters = [
         metric_vs_human_scatter(
             points[level],
             figure_id=f"scatter-{level}",
             level=level,
             metric=metric,
-            correlation=estimate_of(row["pearson"]),
-            ceiling=ceiling_of(document, level),
-            higher_is_better=row["higher_is_better"],
+            correlation=row.pearson,
+            ceiling=document.people(CEILING, level),
+            higher_is_better=row.higher_is_better,
             aspect=aspect,
-            signature=row["signature"],
+            signature=row.signature,
             remark=_remark(row),
         )
         for level, row in rows.items()
@@ -185,7 +187,7 @@ def scatter_figures(
 
 
 def _by_human(
-    points: list[Point], level: Level, row: dict[str, Any], metric: str, aspect: str
+    points: list[Point], level: Level, row: CorrelationRow, metric: str, aspect: str
 ) -> Figure:
     """The same points, gathered by their human score."""
     step, groups = group_by_human(
@@ -198,18 +200,18 @@ def _by_human(
         aspect=aspect,
         level=level,
         step=step,
-        signature=row["signature"],
+        signature=row.signature,
     )
 
 
-def _remark(row: dict[str, Any]) -> str:
+def _remark(row: CorrelationRow) -> str:
     """What the plot must not hide: what is not on it, and what the judge is worth."""
-    scope = row.get("generalises_to")
+    scope = row.generalises_to
     parts = (
-        f"The interval speaks of {scope}" if scope and row["pearson"].get("ci") else "",
-        _sentence(row["pearson"].get("ci_remark", "")),
-        coverage_text(row),
-        row.get("worth", ""),
+        f"The interval speaks of {scope}" if scope and row.pearson.ci else "",
+        _sentence(row.pearson.ci_remark),
+        coverage_text(row.coverage),
+        row.worth,
     )
     return " ".join(f"{part}." for part in parts if part)
 
@@ -218,8 +220,8 @@ def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _human_means(standing: dict[str, Any]) -> dict[str, Estimate]:
-    return {system["system"]: estimate_of(system["human"]) for system in standing["systems"]}
+def _human_means(standing: SystemStanding) -> dict[str, Estimate]:
+    return {system.system: system.human for system in standing.systems}
 
 
 def _turn_points(

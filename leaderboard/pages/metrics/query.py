@@ -4,15 +4,15 @@ what they cost: time, and of judges tokens and money, for a thousand responses."
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
 from django.db.models import Max, Sum
 
 from annotations.models import CorpusVersion, System
 from common.estimates import Estimate
 from leaderboard.analyses.kinds import registered
+from leaderboard.answers.metrics import Cost, MetricCorrelations
 from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
 from workers.judges.models import JudgeRun, Purse
@@ -23,14 +23,12 @@ from workers.models import MetricRun
 @registered("correlations", version=5, resolved=with_choice)
 def metric_leaderboard(
     version: CorpusVersion, aspect: str, systems: str | None = None
-) -> dict[str, Any]:
-    """``meta_evaluation`` with ``"cost": {metric: …}`` (see ``costs``) and ``"systems_chosen"``:
-    without-gold, …"""
+) -> MetricCorrelations:
+    """``meta_evaluation`` of a choice of systems (without-gold, …), with what metrics cost."""
     key = resolve_choice(version, systems)
     chosen = chosen_systems(version, key)
-    document = meta_evaluation(version, aspect, systems=chosen, systems_chosen=key)
-    document["cost"] = costs(version, chosen, (row["metric"] for row in document["rows"]))
-    return document
+    found = meta_evaluation(version, aspect, systems=chosen, systems_chosen=key)
+    return replace(found, cost=costs(version, chosen, (row.metric for row in found.rows)))
 
 
 NO_JUDGE = "it asks no language model"
@@ -46,9 +44,8 @@ class _Work:
 
 def costs(
     version: CorpusVersion, systems: Sequence[System], metrics: Iterable[str]
-) -> dict[str, dict[str, Any]]:
-    """``{metric: {"seconds_per_1000", "tokens_per_1000", "usd_per_1000": estimates as JSON,
-    "device", "responses"}}``.
+) -> dict[str, Cost]:
+    """By metric.
 
     Seconds are those in which a worker was at it, from the claim to the stored score, the loading
     of a model included; runs that went at the same time count once, so two workers halve them.
@@ -62,7 +59,7 @@ def costs(
         for one in JudgeRun.objects.filter(version=version).select_related("purse")
     }
     return {
-        metric: _document(metric, work.get(metric), budgets.get(metric))
+        metric: _cost(metric, work.get(metric), budgets.get(metric))
         for metric in dict.fromkeys(metrics)
     }
 
@@ -84,28 +81,28 @@ def _work(systems: Sequence[System]) -> dict[str, _Work]:
     return found
 
 
-def _document(metric: str, work: _Work | None, budget: Purse | None) -> dict[str, Any]:
+def _cost(metric: str, work: _Work | None, budget: Purse | None) -> Cost:
     known = all_metrics().get(metric.partition("[")[0])
     if work is None:
-        nothing = Estimate.undefined(REMOTE).as_json()
-        return {
-            "seconds_per_1000": nothing,
-            "tokens_per_1000": nothing,
-            "usd_per_1000": nothing,
-            "device": "",
-            "responses": 0,
-        }
+        nothing = Estimate.undefined(REMOTE)
+        return Cost(
+            seconds_per_1000=nothing,
+            tokens_per_1000=nothing,
+            usd_per_1000=nothing,
+            device="",
+            responses=0,
+        )
     if known is not None and known.queue == "llm":
         tokens, usd = _paid(work.responses, budget)
     else:
         tokens = usd = Estimate.undefined(NO_JUDGE)
-    return {
-        "seconds_per_1000": _seconds(work).as_json(),
-        "tokens_per_1000": tokens.as_json(),
-        "usd_per_1000": usd.as_json(),
-        "device": ", ".join(sorted(device or "cpu" for device in work.devices)),
-        "responses": work.responses,
-    }
+    return Cost(
+        seconds_per_1000=_seconds(work),
+        tokens_per_1000=tokens,
+        usd_per_1000=usd,
+        device=", ".join(sorted(device or "cpu" for device in work.devices)),
+        responses=work.responses,
+    )
 
 
 def _seconds(work: _Work) -> Estimate:

@@ -1,4 +1,4 @@
-"""The metric leaderboard's table, made from stored answers (JSON). No statistics are computed
+"""The metric leaderboard's table, made from stored answers. No statistics are computed
 here."""
 
 from __future__ import annotations
@@ -6,26 +6,31 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 from urllib.parse import urlencode
 
+from common.estimates import Estimate
 from common.tables import Cell, Column, Row, Table
-from common.tables.table import estimate_cell
+from leaderboard.answers.metrics import (
+    Averages,
+    Coefficients,
+    CorrelationRow,
+    Cost,
+    MetricCorrelations,
+)
 from leaderboard.board_text import board_signature, design_text, who_handed_in
 from leaderboard.estimate_cells import (
     COEFFICIENT_NAMES,
     COEFFICIENTS,
     LEFT_OUT,
-    cell_of,
     coverage_badges,
     coverage_cell,
     coverage_column,
     coverage_note,
+    estimate_cell,
     of_all_levels,
 )
 from leaderboard.pages.metrics.filters import GLOBAL, VARIANT_HELP, VARIANTS, BoardParams
 from leaderboard.pages.metrics.letters import Letters
-from leaderboard.plots import levels_of, people_estimate
 from workers.runs.metric_list import kind_of, page_of
 
 CEILING, RELIABILITY, LEAVE_ONE_OUT = (
@@ -91,7 +96,7 @@ COSTS = (
 
 
 def metric_board(
-    document: dict[str, Any],
+    document: MetricCorrelations,
     updated: datetime | None,
     params: BoardParams = PLAIN,
     letters: Letters | None = None,
@@ -102,11 +107,11 @@ def metric_board(
     reliability and people's agreement as rows that do not compete. ``letters`` are of the wish's
     level and coefficient; ``no_letters`` says why there are none. ``tied``: metrics that are not
     significantly different from the best one."""
-    levels = levels_of(document)
+    levels = document.levels
     columns = _columns(document, levels, params)
-    by_metric: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in document["rows"]:
-        by_metric.setdefault(row["metric"], {})[row["level"]] = row
+    by_metric: dict[str, dict[str, CorrelationRow]] = {}
+    for row in document.rows:
+        by_metric.setdefault(row.metric, {})[row.level] = row
     rows = [
         _metric_row(document, metric, by_level, params, letters, tied)
         for metric, by_level in by_metric.items()
@@ -115,24 +120,21 @@ def metric_board(
     sort = params.column if params != PLAIN else f"{levels[0]}-pearson"
     return Table(
         id="metric-leaderboard",
-        caption=f"Correlation of metrics with people, {document['corpus']}, aspect "
-        f"{document['aspect']}",
+        caption=f"Correlation of metrics with people, {document.corpus}, aspect {document.aspect}",
         columns=tuple(columns),
         rows=tuple(rows),
         sort=(sort, True),
         notes=_metric_notes(document, params, letters, no_letters, bool(tied)),
-        signature=board_signature(document),
+        signature=board_signature(document, document.aspect),
         updated=updated,
         pick_form=COMPARE_FORM,
     )
 
 
-def shown_columns(table: Table, params: BoardParams, document: Mapping[str, Any]) -> str:
+def shown_columns(table: Table, params: BoardParams, document: MetricCorrelations) -> str:
     """The columns that show until the reader chooses: the chosen coefficient at each level that has
     any value, and all that is said of the chosen level; what it takes."""
-    has_values = {
-        row["level"] for row in document["rows"] if row[params.coefficient]["value"] is not None
-    }
+    has_values = {row.level for row in document.rows if row.of(params.coefficient).is_defined}
     keys = {f"{level}-{params.coefficient}" for level in has_values}
     keys |= {f"{params.level}-{name}" for name, _ in COEFFICIENTS}
     keys |= {f"{params.level}-{key}" for key, _, _ in ACCURACIES.get(params.level, ())}
@@ -149,7 +151,7 @@ def shown_columns(table: Table, params: BoardParams, document: Mapping[str, Any]
 
 
 def _columns(
-    document: Mapping[str, Any], levels: Sequence[str], params: BoardParams
+    document: MetricCorrelations, levels: Sequence[str], params: BoardParams
 ) -> list[Column]:
     columns = [
         Column("metric", "Metric", "link"),
@@ -163,7 +165,7 @@ def _columns(
     ]
     for level in levels:
         columns += _level_columns(document, level, params)
-    if "cost" in document:
+    if document.cost:
         columns += [
             Column(
                 key,
@@ -189,9 +191,9 @@ def _columns(
     return columns
 
 
-def _level_columns(document: Mapping[str, Any], level: str, params: BoardParams) -> list[Column]:
+def _level_columns(document: MetricCorrelations, level: str, params: BoardParams) -> list[Column]:
     group = f"{level} level"
-    interval = document.get("interval", {}).get(level, "95 % intervals are over dialogues")
+    interval = document.interval[level]
     variant = VARIANT_HELP[params.variant_at(level)]
     columns = [
         Column(
@@ -219,7 +221,7 @@ def _level_columns(document: Mapping[str, Any], level: str, params: BoardParams)
             detail=True,
         )
         for key, label, help in ACCURACIES.get(level, ())
-        if any(key in row for row in document["rows"])
+        if any(row.accuracy(key) for row in document.rows)
     ]
     pairs = Column(f"{level}-n", "n", "number", 0, f"Pairs at {level} level.", group, detail=True)
     return [*columns, pairs, coverage_column(level)]
@@ -228,41 +230,39 @@ def _level_columns(document: Mapping[str, Any], level: str, params: BoardParams)
 # --- rows -----------------------------------------------------------------------------------------
 
 
-def chosen_estimate(row: Mapping[str, Any], coefficient: str, variant: str) -> dict[str, Any]:
-    """The coefficient in the chosen variant, in its JSON form; undefined with a reason where it was
-    not computed."""
-    found: dict[str, Any] | None
-    found = row[coefficient] if variant == GLOBAL else row.get(variant, {}).get(coefficient)
-    return found or {"value": None, "reason": f"not computed {VARIANTS[variant]}"}
+def chosen_estimate(row: CorrelationRow, coefficient: str, variant: str) -> Estimate:
+    """The coefficient in the chosen variant; undefined with a reason where it was not computed."""
+    found = row if variant == GLOBAL else row.variant(variant)
+    return (
+        found.of(coefficient) if found else Estimate.undefined(f"not computed {VARIANTS[variant]}")
+    )
 
 
 def _metric_row(
-    document: dict[str, Any],
+    document: MetricCorrelations,
     metric: str,
-    by_level: dict[str, dict[str, Any]],
+    by_level: dict[str, CorrelationRow],
     params: BoardParams,
     letters: Letters | None,
     tied: Collection[str],
 ) -> Row:
-    link = "?" + urlencode({"metric": metric, "aspect": document["aspect"]}) + "#plots"
+    link = "?" + urlencode({"metric": metric, "aspect": document.aspect}) + "#plots"
     first = next(iter(by_level.values()))
-    submitted = first.get("submitted")
-    warning = first.get("warning", "")
-    notes = [who_handed_in(submitted) if submitted else first.get("worth", ""), warning]
+    submitted = first.submitted
+    notes = [who_handed_in(submitted) if submitted else first.worth, first.warning]
     cells = {"metric": Cell(metric, href=link, note="; ".join(filter(None, notes)))}
     for level, row in by_level.items():
         variant = params.variant_at(level)
         for name, _ in COEFFICIENTS:
-            estimate = chosen_estimate(row, name, variant)
-            cells[f"{level}-{name}"] = cell_of(
-                estimate,
+            cells[f"{level}-{name}"] = estimate_cell(
+                chosen_estimate(row, name, variant),
                 note=_note(row, variant, name),
-                generalises_to=row.get("generalises_to", ""),
+                generalises_to=row.generalises_to,
             )
         for key, _, _ in ACCURACIES.get(level, ()):
-            if key in row:
-                cells[f"{level}-{key}"] = _accuracy_cell(row[key])
-        cells[f"{level}-n"] = Cell(row["n"])
+            if accuracy := row.accuracy(key):
+                cells[f"{level}-{key}"] = estimate_cell(accuracy, note=_ties_text(row, key))
+        cells[f"{level}-n"] = Cell(row.n)
         cells[f"{level}-coverage"] = coverage_cell(row)
     if letters is not None and params.column in cells:
         cells[params.column] = replace(cells[params.column], letters=letters.of(metric))
@@ -271,47 +271,46 @@ def _metric_row(
         if submitted
         else Cell(kind_of(metric).heading, href=page_of(metric))
     )
-    cells |= _cost_cells(document.get("cost", {}).get(metric))
+    cells |= _cost_cells(document.cost.get(metric))
     badges = (
         *(("submitted",) if submitted else ()),
-        *(() if first["higher_is_better"] else ("lower is better",)),
+        *(() if first.higher_is_better else ("lower is better",)),
         *((TIED,) if metric in tied else ()),
-        *((HARD_TO_READ,) if warning else ()),
+        *((HARD_TO_READ,) if first.warning else ()),
         *coverage_badges(by_level.values()),
     )
-    signature = of_all_levels(first["signature"])
+    signature = of_all_levels(first.signature)
     return Row(f"metric-{metric}", cells, badges=badges, signature=signature, pick=metric)
 
 
-def _note(row: dict[str, Any], variant: str, coefficient: str) -> str:
+def _note(row: CorrelationRow, variant: str, coefficient: str) -> str:
     """What was left out; of an average, of how many groups it is."""
-    return "; ".join(
-        part
-        for part in (coverage_note(row), _groups_text(row.get(variant, {}), coefficient))
-        if part
-    )
+    average = None if variant == GLOBAL else row.variant(variant)
+    parts = (coverage_note(row), _groups_text(average, coefficient))
+    return "; ".join(part for part in parts if part)
 
 
-def _groups_text(average: Mapping[str, Any], coefficient: str) -> str:
-    groups, defined = average.get("groups"), average.get("defined", {}).get(coefficient)
-    if groups is None or defined is None or defined >= groups:
+def _groups_text(average: Coefficients | None, coefficient: str) -> str:
+    if not isinstance(average, Averages) or average.defined[coefficient] >= average.groups:
         return ""
-    return f"an average of the {defined} of {groups} in which it is defined"
-
-
-def _accuracy_cell(estimate: Mapping[str, Any]) -> Cell:
-    threshold = estimate.get("epsilon")
-    note = (
-        f"ties: differences of up to {threshold:.3g}" if isinstance(threshold, int | float) else ""
+    return (
+        f"an average of the {average.defined[coefficient]} of {average.groups} in which it is "
+        "defined"
     )
-    return cell_of(dict(estimate), note=note)
 
 
-def _cost_cells(cost: Mapping[str, Any] | None) -> dict[str, Cell]:
+def _ties_text(row: CorrelationRow, accuracy: str) -> str:
+    calibrated = row.tie_calibrated_accuracy
+    if accuracy != "tie_calibrated_accuracy" or calibrated is None or calibrated.epsilon is None:
+        return ""
+    return f"ties: differences of up to {calibrated.epsilon:.3g}"
+
+
+def _cost_cells(cost: Cost | None) -> dict[str, Cell]:
     if cost is None:
         return {}
-    cells = {key: cell_of(cost[key]) for key, _, _, _ in COSTS}
-    return cells | {"device": Cell(cost["device"] or None, reason="not recorded")}
+    cells = {key: estimate_cell(cost.of(key)) for key, _, _, _ in COSTS}
+    return cells | {"device": Cell(cost.device or None, reason="not recorded")}
 
 
 PEOPLE = (
@@ -336,29 +335,28 @@ PEOPLE = (
 )
 
 
-def _people_rows(document: dict[str, Any], params: BoardParams) -> list[Row]:
+def _people_rows(document: MetricCorrelations, params: BoardParams) -> list[Row]:
     """What bounds every metric, and how far people agree: rows that do not compete."""
     return [
-        _people_row(document, params, key, name, note, document[key])
+        _people_row(document, params, key, name, note)
         for key, name, note in PEOPLE
-        if key in document
+        if getattr(document, key)
     ]
 
 
 def _people_row(
-    document: dict[str, Any],
+    document: MetricCorrelations,
     params: BoardParams,
     key: str,
     name: str,
     note: str,
-    by_level: Mapping[str, Any],
 ) -> Row:
     cells = {"metric": Cell(name, note=note)}
-    for level in levels_of(document):
+    for level in document.levels:
         variant = params.variant_at(level)
         for coefficient, _ in COEFFICIENTS:
             cells[f"{level}-{coefficient}"] = (
-                estimate_cell(people_estimate(by_level, level, coefficient))
+                estimate_cell(document.people(key, level, coefficient))
                 if variant == GLOBAL
                 else Cell(
                     reason=_OF_ALL_PAIRS.get(
@@ -389,12 +387,12 @@ def _sentence(words: str) -> str:
 def _strongest_marked(
     rows: Sequence[Row],
     columns: Sequence[Column],
-    by_metric: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    by_metric: Mapping[str, Mapping[str, CorrelationRow]],
 ) -> list[Row]:
     """Best is the strongest agreement in the metric's own direction: of a distance, the most
     negative coefficient. Accuracies know the direction already."""
     direction = {
-        f"metric-{metric}": 1 if next(iter(by_level.values()))["higher_is_better"] else -1
+        f"metric-{metric}": 1 if next(iter(by_level.values())).higher_is_better else -1
         for metric, by_level in by_metric.items()
     }
     signed = {
@@ -426,19 +424,18 @@ def _strongest_marked(
 
 
 def _metric_notes(
-    document: dict[str, Any],
+    document: MetricCorrelations,
     params: BoardParams,
     letters: Letters | None,
     no_letters: str,
     some_are_tied: bool,
 ) -> tuple[str, ...]:
-    interval = document.get("interval", {}).get(params.level)
+    interval = document.interval.get(params.level)
     how = (
         f"At {params.level} level, {interval}"
         if interval
         else (
-            f"Intervals: 95 %, from {document['resamples']} draws of dialogues (seed "
-            f"{document['seed']})"
+            f"Intervals: 95 %, from {document.resamples} draws of dialogues (seed {document.seed})"
         )
     )
     notes = [
@@ -450,7 +447,7 @@ def _metric_notes(
             "the strongest agreement of the column; it is not said to differ from the next."
         ),
     ]
-    if design := design_text(document):
+    if design := design_text(document.design):
         notes.append(f"{design}.")
     if letters is not None:
         notes.append(

@@ -3,18 +3,18 @@ keeps metrics from being held against people on a corpus."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from annotations.corpora.queries import shown_systems
 from annotations.models import CorpusVersion
+from common.estimates import Estimate
 from common.tables.numerals import written
 from leaderboard import queries
+from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
 from leaderboard.estimate_cells import COEFFICIENTS
 from leaderboard.pages.metrics.filters import GLOBAL, VARIANTS, BoardParams
 from leaderboard.pages.metrics.letters import Letters
-from leaderboard.pages.metrics.tables import chosen_estimate
-from leaderboard.plots import ceiling_of, people_estimate
+from leaderboard.pages.metrics.tables import CEILING, LEAVE_ONE_OUT, chosen_estimate
 from workers.metrics.common.configuration import Configuration
 from workers.metrics.registry import all_metrics
 from workers.runs.queries import why_not_offered
@@ -22,65 +22,60 @@ from workers.runs.queries import why_not_offered
 SYMBOLS = dict(COEFFICIENTS)
 
 
-def strength(row: Mapping[str, Any], params: BoardParams) -> float | None:
+def strength(row: CorrelationRow, params: BoardParams) -> float | None:
     """The chosen coefficient in the metric's own direction: of a distance, turned round."""
-    value = chosen_estimate(row, params.coefficient, params.shown_variant)["value"]
-    return None if value is None else float(value) * (1 if row["higher_is_better"] else -1)
+    value = chosen_estimate(row, params.coefficient, params.shown_variant).value
+    return None if value is None else value * (1 if row.higher_is_better else -1)
 
 
-def best_row(document: Mapping[str, Any], params: BoardParams) -> Mapping[str, Any] | None:
+def best_row(document: MetricCorrelations, params: BoardParams) -> CorrelationRow | None:
     """Of the metric that follows people best at the chosen level; None where none is defined."""
     defined = [
         row
-        for row in document["rows"]
-        if row["level"] == params.level and strength(row, params) is not None
+        for row in document.rows
+        if row.level == params.level and strength(row, params) is not None
     ]
     return max(defined, key=lambda row: strength(row, params) or 0.0, default=None)
 
 
 def tied_with_best(
-    document: Mapping[str, Any], params: BoardParams, letters: Letters | None
+    document: MetricCorrelations, params: BoardParams, letters: Letters | None
 ) -> list[str]:
     """The metrics that are not significantly different from the best of those shown."""
     best = best_row(document, params)
     if best is None or letters is None or params.shown_variant != GLOBAL:
         return []
-    return letters.tied_with(best["metric"], _others(document, params, best)) or []
+    return letters.tied_with(best.metric, _others(document, params, best)) or []
 
 
-def _others(document: Mapping[str, Any], params: BoardParams, best: Mapping[str, Any]) -> list[str]:
-    return [
-        row["metric"]
-        for row in document["rows"]
-        if row["level"] == params.level and row is not best
-    ]
+def _others(document: MetricCorrelations, params: BoardParams, best: CorrelationRow) -> list[str]:
+    return [row.metric for row in document.rows if row.level == params.level and row is not best]
 
 
 def headline(
-    document: Mapping[str, Any], params: BoardParams, letters: Letters | None
+    document: MetricCorrelations, params: BoardParams, letters: Letters | None
 ) -> tuple[str, str]:
     """(who is first and how sure that is, what else there is to say); the first is "" where nothing
     can be said."""
     best = best_row(document, params)
     if best is None:
         return "", _why_nothing(document, params)
-    value = chosen_estimate(best, params.coefficient, params.shown_variant)
-    scope = (
-        f" for {best['generalises_to']}" if value.get("ci") and best.get("generalises_to") else ""
-    )
+    estimate = chosen_estimate(best, params.coefficient, params.shown_variant)
+    assert estimate.value is not None  # it is the best
+    scope = f" for {best.generalises_to}" if estimate.ci and best.generalises_to else ""
     how_far = (
-        f"{SYMBOLS[params.coefficient]} = {written(value['value'], 2)}{_interval(value)}{scope}"
+        f"{SYMBOLS[params.coefficient]} = {written(estimate.value, 2)}{_interval(estimate)}{scope}"
     )
     variant = "" if params.shown_variant == GLOBAL else f", {VARIANTS[params.shown_variant]}"
-    turned = "" if best["higher_is_better"] else "; lower is better, so a negative value is good"
+    turned = "" if best.higher_is_better else "; lower is better, so a negative value is good"
     first = (
-        f"{best['metric']} correlates best with human ratings at {params.level} level: "
+        f"{best.metric} correlates best with human ratings at {params.level} level: "
         f"{how_far}{variant}{turned}."
     )
     if strength(best, params) is not None and (strength(best, params) or 0.0) <= 0:
         first = (
             f"No metric correlates positively with human ratings at {params.level} level: "
-            f"the best is {best['metric']}, {how_far}{variant}."
+            f"the best is {best.metric}, {how_far}{variant}."
         )
     return first, " ".join(
         part
@@ -89,16 +84,16 @@ def headline(
     )
 
 
-def _interval(value: Mapping[str, Any]) -> str:
-    ci = value.get("ci")
+def _interval(value: Estimate) -> str:
+    ci = value.ci
     return f" [{written(ci[0], 2)}, {written(ci[1], 2)}]" if ci else ""
 
 
 def _apart(
-    document: Mapping[str, Any],
+    document: MetricCorrelations,
     params: BoardParams,
     letters: Letters | None,
-    best: Mapping[str, Any],
+    best: CorrelationRow,
 ) -> str:
     others = _others(document, params, best)
     if not others:
@@ -109,10 +104,10 @@ def _apart(
         )
     if letters is None or params.shown_variant != GLOBAL:
         return ""
-    tied = letters.tied_with(best["metric"], others)
+    tied = letters.tied_with(best.metric, others)
     if tied is None:
         return ""
-    ahead = letters.ahead_of(best["metric"], others)
+    ahead = letters.ahead_of(best.metric, others)
     if not tied and not ahead and len(others) == 1:
         return f"{others[0]} is significantly behind it."
     if not tied and not ahead:
@@ -136,13 +131,11 @@ def _named(metrics: Sequence[str]) -> str:
     return f"{len(metrics)} other metrics" if len(metrics) > 1 else metrics[0]
 
 
-def _people(document: Mapping[str, Any], params: BoardParams) -> str:
+def _people(document: MetricCorrelations, params: BoardParams) -> str:
     if params.shown_variant != GLOBAL:
         return ""
-    ceiling = ceiling_of(document, params.level, params.coefficient)
-    one_rater = people_estimate(
-        document["leave_one_out_agreement"], params.level, params.coefficient
-    )
+    ceiling = document.people(CEILING, params.level, params.coefficient)
+    one_rater = document.people(LEAVE_ONE_OUT, params.level, params.coefficient)
     symbol = SYMBOLS[params.coefficient]
     if ceiling.value is None:
         text = (
@@ -150,7 +143,7 @@ def _people(document: Mapping[str, Any], params: BoardParams) -> str:
             f"{ceiling.reason}."
         )
     else:
-        interval = _interval({"ci": ceiling.ci})
+        interval = _interval(ceiling)
         text = f"A perfect metric could reach {symbol} = {written(ceiling.value, 2)}{interval}."
     if one_rater.value is not None:
         text += (
@@ -160,12 +153,12 @@ def _people(document: Mapping[str, Any], params: BoardParams) -> str:
     return text
 
 
-def _why_nothing(document: Mapping[str, Any], params: BoardParams) -> str:
-    rows = [row for row in document["rows"] if row["level"] == params.level]
+def _why_nothing(document: MetricCorrelations, params: BoardParams) -> str:
+    rows = [row for row in document.rows if row.level == params.level]
     if not rows:
         return f"No metric has scores beside human ones at {params.level} level."
     reasons = dict.fromkeys(
-        chosen_estimate(row, params.coefficient, params.shown_variant)["reason"] for row in rows
+        chosen_estimate(row, params.coefficient, params.shown_variant).reason for row in rows
     )
     return f"No metric has a coefficient at {params.level} level: {'; '.join(reasons)}."
 

@@ -18,6 +18,7 @@ from common.tables.to_html import TableWriter
 from common.web import page
 from leaderboard.analyses import Look, look, whole
 from leaderboard.analyses.pages import AWAITS_NEWER, waiting_page
+from leaderboard.answers.metrics import MetricComparisons, MetricCorrelations
 from leaderboard.corpus_context import corpus_context
 from leaderboard.metric_requests import comparison_params, correlation_params
 from leaderboard.pages.judges.items import inspector_links
@@ -30,9 +31,11 @@ from leaderboard.pages.metrics.filters import (
     parse_params,
 )
 from leaderboard.pages.metrics.letters import Letters, letters_by_metric, why_no_letters
-from leaderboard.pages.metrics.plots import forest_figure
+from leaderboard.pages.metrics.plots import forest_figure, scatter_documents
+from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.pages.metrics.tables import COMPARE_FORM, metric_board, shown_columns
 from leaderboard.pages.metrics.text import best_row, empty_reasons, headline, tied_with_best
+from leaderboard.queries.comparisons import comparisons
 from leaderboard.queries.system_choice import system_choices
 from leaderboard.stored_figures import figure_of, table_for_file
 from leaderboard.system_sets import system_note, systems_or_404
@@ -51,7 +54,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     aspect = aspect_or_404(request, version)
     systems = systems_or_404(request, version)
     _params(request, systems)  # what it does not have is refused before anything is computed
-    found = look(version, "correlations", **correlation_params(aspect, systems))
+    found = look(version, metric_leaderboard, **correlation_params(aspect, systems))
     context: dict[str, Any] = corpus_context(version, "metrics", aspect)
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Metric leaderboard")
@@ -94,10 +97,10 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "metric": metric,
         "plots_query": _plots_query(version, aspect, metric, systems),
         "metric_page": "" if comes else _metric_page(metric, version),
-        "judges": inspector_links(version, (row["metric"] for row in document["rows"]), aspect),
-        "has_metrics": bool(whole["rows"]),
-        "fits": bool(document["rows"]),
-        "empty_reasons": [] if whole["rows"] else empty_reasons(version, aspect),
+        "judges": inspector_links(version, (row.metric for row in document.rows), aspect),
+        "has_metrics": bool(whole.rows),
+        "fits": bool(document.rows),
+        "empty_reasons": [] if whole.rows else empty_reasons(version, aspect),
     }
     files = [table().table, figure().points] if "download" in request.GET else []
     return page(request, "leaderboard/metrics.html", context, files)
@@ -109,7 +112,7 @@ def _registered() -> str:
 
 
 def _params(
-    request: HttpRequest, systems: str, document: dict[str, Any] | None = None
+    request: HttpRequest, systems: str, document: MetricCorrelations | None = None
 ) -> BoardParams:
     try:
         return parse_params(request.GET, systems, document)
@@ -118,8 +121,8 @@ def _params(
 
 
 def _letters(
-    version: CorpusVersion, aspect: str, params: BoardParams, document: dict[str, Any]
-) -> tuple[Any, Letters | None]:
+    version: CorpusVersion, aspect: str, params: BoardParams, document: MetricCorrelations
+) -> tuple[Look[MetricComparisons] | None, Letters | None]:
     """The look at the comparisons of all pairs, where there is anything to compare, and the letters
     in it."""
     if params.shown_variant != GLOBAL or _count(document) < 2:
@@ -127,15 +130,15 @@ def _letters(
     requested = comparison_params(aspect, params.level, params.systems)
     if requested is None:
         return None, None
-    found = look(version, "comparisons", **requested)
+    found = look(version, comparisons, **requested)
     return found, memoize(
         ("letters", found.stored, params.coefficient),
         lambda: letters_by_metric(found.answer, params.coefficient),
     )
 
 
-def _count(document: dict[str, Any]) -> int:
-    return len({row["metric"] for row in document["rows"]})
+def _count(document: MetricCorrelations) -> int:
+    return len({row.metric for row in document.rows})
 
 
 def _metric_page(configuration: str, version: CorpusVersion) -> str:
@@ -152,21 +155,22 @@ def _plots_query(version: CorpusVersion, aspect: str, metric: str, systems: str)
     )
 
 
-def _will_be_there(request: HttpRequest, found: Look) -> bool:
+def _will_be_there(request: HttpRequest, found: Look[MetricCorrelations]) -> bool:
     """The metric that is asked for is not in the older answer that is shown: whoever has just
     handed in its scores is led here before it is in the newer one."""
     requested = request.GET.get("metric", "")
     return (
         bool(requested)
         and found.is_under_way
-        and all(row["metric"] != requested for row in found.answer["rows"])
+        and found.answer is not None
+        and all(row.metric != requested for row in found.answer.rows)
     )
 
 
-def _chosen_metric(request: HttpRequest, document: dict[str, Any], params: BoardParams) -> str:
+def _chosen_metric(request: HttpRequest, document: MetricCorrelations, params: BoardParams) -> str:
     """The metric whose scatter plots are shown: the one asked for, else the one that the headline
     names."""
-    known = list(dict.fromkeys(row["metric"] for row in document["rows"]))
+    known = list(dict.fromkeys(row.metric for row in document.rows))
     requested: str = request.GET.get("metric", "")
     if requested in known:
         return requested
@@ -174,8 +178,8 @@ def _chosen_metric(request: HttpRequest, document: dict[str, Any], params: Board
         raise Http404(f"{requested} is not computed on this corpus")
     best = best_row(kept(document, params), params)
     if best is not None:
-        return str(best["metric"])
-    return str(known[0]) if known else ""
+        return best.metric
+    return known[0] if known else ""
 
 
 @require_safe
@@ -187,7 +191,7 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     aspect = aspect_or_404(request, version)
     context = corpus_context(version, "metrics", aspect)
     systems = systems_or_404(request, version)
-    correlations = look(version, "correlations", **correlation_params(aspect, systems))
+    correlations = look(version, metric_leaderboard, **correlation_params(aspect, systems))
     if correlations.answer is None:
         return waiting_page(request, context, correlations, page_name=PLOTS, below_tab=True)
     if _will_be_there(request, correlations):
@@ -200,7 +204,7 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     )
     if not metric:
         raise Http404("no metric is computed on this corpus")
-    drawn = look(version, "scatter", aspect=aspect, metric=metric, systems=systems)
+    drawn = look(version, scatter_documents, aspect=aspect, metric=metric, systems=systems)
     with_points = whole(drawn) if "download" in request.GET else None
     if drawn.answer is None or ("download" in request.GET and with_points is None):
         return waiting_page(request, context, drawn, page_name=PLOTS, below_tab=True)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from common.tables import Cell, Column, Row, Table
-from leaderboard.board_text import board_signature
+from leaderboard.board_text import document_signature
 from leaderboard.estimate_cells import (
     COEFFICIENT_NAMES,
     cell_of,
@@ -15,13 +15,13 @@ from leaderboard.estimate_cells import (
 
 def agreement_tables(
     document: dict[str, Any],
-    updated: datetime,
+    updated: datetime | None,
     pseudonyms: dict[str, str],
     pairs_shown: int | None = None,
 ) -> list[Table]:
     """The coefficients; Cohen's κ of every pair of raters that the document holds, or of the
     ``pairs_shown`` that have most items in common. Raters stand under pseudonyms."""
-    signature = f"{board_signature(document)}|level:{document['level']}"
+    signature = f"{document_signature(document)}|level:{document['level']}"
     return [
         Table(
             id="agreement",
@@ -103,7 +103,7 @@ def _pair_table(
     document: dict[str, Any],
     pseudonyms: dict[str, str],
     signature: str,
-    updated: datetime,
+    updated: datetime | None,
     shown: int | None,
 ) -> Table:
     by_pair: dict[tuple[str, str], dict[str, Any]] = {}

@@ -25,7 +25,7 @@ TINTS = 5
 
 
 def tables_of(
-    campaign: Campaign, document: dict[str, Any], updated: datetime, pairs_shown: int | None
+    campaign: Campaign, document: dict[str, Any], updated: datetime | None, pairs_shown: int | None
 ) -> dict[str, Table]:
     """The tables by the name under which the template shows them."""
     coefficients, pairs = agreement_tables(document, updated, {}, pairs_shown)

@@ -1,36 +1,35 @@
-"""The tables and sentences of rater effects, made from a stored answer (JSON). No statistics are
+"""The tables and sentences of rater effects, made from a stored answer. No statistics are
 computed here."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from common.tables import Cell, Column, Row, Table
 from common.tables.numerals import written
-from leaderboard.estimate_cells import cell_of
+from leaderboard.answers.raters import CorrectedSystem, RaterEffect, RaterEffects
+from leaderboard.estimate_cells import estimate_cell
 from leaderboard.pages.raters.figures import RaterRow
-from leaderboard.plots import estimate_of
 
 ALIKE = 0.005
 """Rating points: where all means change by as much as this, their differences do not."""
 
 
-def effects_signature(document: dict[str, Any]) -> str:
+def effects_signature(document: RaterEffects) -> str:
     return (
-        f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|"
-        f"aspect:{document['aspect']}|level:{document['level']}|model:system+dialogue+item+rater|"
+        f"corpus:{document.corpus}|corpus_version:{document.corpus_version}|"
+        f"aspect:{document.aspect}|level:{document.level}|model:system+dialogue+item+rater|"
         "components:reml|ci:jackknife-over-dialogues"
     )
 
 
-def corrected_table(document: dict[str, Any], updated: datetime | None) -> Table:
+def corrected_table(document: RaterEffects, updated: datetime | None) -> Table:
     """Each system's raw and corrected mean, and whether its place changes."""
     return Table(
         id="corrected-means",
-        caption=f"System means without the raters' severity, {document['corpus']}, aspect "
-        f"{document['aspect']}",
+        caption=f"System means without the raters' severity, {document.corpus}, aspect "
+        f"{document.aspect}",
         columns=(
             Column("system", "System"),
             Column(
@@ -68,7 +67,7 @@ def corrected_table(document: dict[str, Any], updated: datetime | None) -> Table
             ),
             Column("moves", "Moves", help="Places up or down when severity is taken out."),
         ),
-        rows=tuple(_system_row(system) for system in document["systems"]),
+        rows=tuple(_system_row(system) for system in document.systems),
         sort=("corrected", True),
         notes=(
             "A system that strict raters happened to judge rises, one that lenient raters judged "
@@ -80,35 +79,33 @@ def corrected_table(document: dict[str, Any], updated: datetime | None) -> Table
     )
 
 
-def _system_row(system: dict[str, Any]) -> Row:
-    raw, corrected = system["raw"], system["corrected"]
-    defined = raw["value"] is not None and corrected["value"] is not None
-    reason = corrected.get("reason") or raw.get("reason") or ""
+def _system_row(system: CorrectedSystem) -> Row:
+    without = next((one.reason for one in (system.corrected, system.raw) if not one.is_defined), "")
     cells = {
-        "system": Cell(system["system"]),
-        "raw": cell_of(raw),
-        "corrected": cell_of(corrected),
-        "change": Cell(corrected["value"] - raw["value"]) if defined else Cell(reason=reason),
-        "raw-place": Cell(system["raw_place"], reason=reason),
-        "corrected-place": Cell(system["corrected_place"], reason=reason),
-        "moves": Cell(moves(system)) if defined else Cell(reason=reason),
+        "system": Cell(system.system),
+        "raw": estimate_cell(system.raw),
+        "corrected": estimate_cell(system.corrected),
+        "change": Cell(system.change, reason=without),
+        "raw-place": Cell(system.raw_place, reason=without),
+        "corrected-place": Cell(system.corrected_place, reason=without),
+        "moves": Cell(reason=without) if system.change is None else Cell(moves(system)),
     }
-    badges = (system["kind"],) if system["kind"] != "agent" else ()
-    return Row(f"system-{system['position']}", cells, badges=badges, swatch=system["position"])
+    badges = (system.kind,) if system.kind != "agent" else ()
+    return Row(f"system-{system.position}", cells, badges=badges, swatch=system.position)
 
 
-def moves(system: dict[str, Any]) -> str:
+def moves(system: CorrectedSystem) -> str:
     """``up 2``, ``down 1`` or ``stays``."""
-    by = system["raw_place"] - system["corrected_place"]
+    by = system.rise
     return "stays" if by == 0 else f"{'up' if by > 0 else 'down'} {abs(by)}"
 
 
-def rater_table(document: dict[str, Any], updated: datetime | None) -> Table:
+def rater_table(document: RaterEffects, updated: datetime | None) -> Table:
     """One row a rater: severity, how many ratings and of how many systems, their mean and spread,
     agreement."""
     return Table(
         id="raters",
-        caption=f"Raters, {document['corpus']}, aspect {document['aspect']}",
+        caption=f"Raters, {document.corpus}, aspect {document.aspect}",
         columns=(
             Column("rater", "Rater"),
             Column(
@@ -146,81 +143,81 @@ def rater_table(document: dict[str, Any], updated: datetime | None) -> Table:
                 "systems", "Systems", "number", decimals=0, help="Of how many systems.", detail=True
             ),
         ),
-        rows=tuple(_rater_row(rater) for rater in document["raters"]),
+        rows=tuple(_rater_row(rater) for rater in document.raters),
         sort=("severity", True),
         signature=effects_signature(document),
         updated=updated,
     )
 
 
-def _rater_row(rater: dict[str, Any]) -> Row:
+def _rater_row(rater: RaterEffect) -> Row:
     return Row(
-        f"rater-{rater['position']}",
+        f"rater-{rater.position}",
         {
-            "rater": Cell(rater["rater"]),
-            "severity": cell_of(rater["severity"]),
-            "mean": Cell(rater["mean"]),
-            "spread": Cell(rater["spread"], reason="a single rating has no spread"),
-            "agreement": cell_of(rater["agreement"]),
-            "ratings": Cell(rater["ratings"]),
-            "systems": Cell(rater["systems"]),
+            "rater": Cell(rater.rater),
+            "severity": estimate_cell(rater.severity),
+            "mean": Cell(rater.mean),
+            "spread": Cell(rater.spread, reason="a single rating has no spread"),
+            "agreement": estimate_cell(rater.agreement.r),
+            "ratings": Cell(rater.ratings),
+            "systems": Cell(rater.systems),
         },
     )
 
 
-def rater_rows(document: dict[str, Any]) -> list[RaterRow]:
+def rater_rows(document: RaterEffects) -> list[RaterRow]:
     """For the figures, those with most ratings first."""
-    everyone = sorted(document["raters"], key=lambda one: (-one["ratings"], one["position"]))
+    everyone = sorted(document.raters, key=lambda one: (-one.ratings, one.position))
     return [
         RaterRow(
-            one["rater"],
-            one["ratings"],
-            estimate_of(one["severity"]),
-            None if one["shares"] is None else tuple(one["shares"]),
+            one.rater,
+            one.ratings,
+            one.severity,
+            one.shares,
         )
         for one in everyone
     ]
 
 
-def key_figures(document: dict[str, Any]) -> list[tuple[str, str, str]]:
-    deviation = document["deviation"]
-    figures = [("Ratings", written(document["ratings"], 0), f"{document['level']} level")]
-    if document["raters"]:  # a place in a list, or a mean, is nobody
-        figures.append(("Raters", written(len(document["raters"]), 0), ""))
+def key_figures(document: RaterEffects) -> list[tuple[str, str, str]]:
+    deviation = document.deviation
+    figures = [("Ratings", written(document.ratings, 0), f"{document.level} level")]
+    if document.raters:  # a place in a list, or a mean, is nobody
+        figures.append(("Raters", written(len(document.raters), 0), ""))
     if deviation:
         figures += [
             (
                 "Raters differ by",
-                written(deviation["rater"], 2),
+                written(deviation.rater, 2),
                 "standard deviation of severity, points",
             ),
             (
                 "Items differ by",
-                written(deviation["item"], 2),
+                written(deviation.item, 2),
                 "of one system, standard deviation, points",
             ),
             (
                 "One rating errs by",
-                written(deviation["error"], 2),
+                written(deviation.error, 2),
                 "what is left, standard deviation, points",
             ),
         ]
     return figures
 
 
-def in_one_sentence(document: dict[str, Any]) -> str:
+def in_one_sentence(document: RaterEffects) -> str:
     """What the correction did, in words."""
-    changed = [system for system in document["systems"] if _has_both(system)]
-    if not changed or not document["deviation"]:
+    changed = [system for system in document.systems if system.change is not None]
+    if not changed or not document.deviation:
         return ""
-    changes = {one["system"]: one["corrected"]["value"] - one["raw"]["value"] for one in changed}
+    changes = {one.system: one.change for one in changed if one.change is not None}
     if max(changes.values()) - min(changes.values()) < ALIKE:
         return (
             "The raters judged all systems alike, so their severity leaves the order and the "
             "differences as they are."
         )
     largest = max(changes, key=lambda name: abs(changes[name]))
-    moved = [system["system"] for system in changed if moves(system) != "stays"]
+    moved = [system.system for system in changed if moves(system) != "stays"]
     order = (
         f"{len(moved)} of {len(changed)} systems change their place: {_named(moved)}."
         if moved
@@ -230,10 +227,6 @@ def in_one_sentence(document: dict[str, Any]) -> str:
         f"Taking severity out moves the means by at most {written(abs(changes[largest]), 2)} "
         f"points ({largest}). {order}"
     )
-
-
-def _has_both(system: dict[str, Any]) -> bool:
-    return system["raw"]["value"] is not None and system["corrected"]["value"] is not None
 
 
 def _named(names: Sequence[str], most: int = 5) -> str:

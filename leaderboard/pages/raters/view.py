@@ -3,7 +3,7 @@ strict and lenient raters, and the systems' order without them."""
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
@@ -28,8 +28,10 @@ from common.web import page
 from leaderboard import queries
 from leaderboard.analyses import look, whole
 from leaderboard.analyses.pages import waiting_page
+from leaderboard.answers.raters import RaterEffects
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
+from leaderboard.pages.raters import query
 from leaderboard.pages.raters.agreement_tables import agreement_tables
 from leaderboard.pages.raters.campaign_tables import WEIGHTINGS, pair_matrix, tables_of
 from leaderboard.pages.raters.effects_tables import (
@@ -41,6 +43,7 @@ from leaderboard.pages.raters.effects_tables import (
     rater_table,
 )
 from leaderboard.pages.raters.figures import scale_use, severity_forest
+from leaderboard.queries import standing
 from leaderboard.queries.agreement_pairs import PAIRS_SHOWN, with_all_pairs
 
 
@@ -53,7 +56,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     level = request.GET.get("level") or (levels[0] if levels else "turn")
     if level not in ("turn", "dialogue"):
         raise Http404("agreement exists at turn and dialogue level")
-    found = look(version, "agreement", aspect=aspect, level=level)
+    found = look(version, standing.agreement, aspect=aspect, level=level)
     context = {**corpus_context(version, "agreement", aspect), "level": level, "levels": levels}
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Agreement")
@@ -67,7 +70,9 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
             lambda: [page_writer(one) for one in agreement_tables(report, computed_at, pseudonyms)]
         )
         preserved = [
-            memoize(("agreement", place, *written_from), lambda place=place: made()[place])
+            memoize(
+                ("agreement", place, *written_from), partial(lambda number: made()[number], place)
+            )
             for place in (0, 1)
         ]
         return [one for one in preserved if one.table.rows]
@@ -82,7 +87,6 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     return page(request, "leaderboard/agreement.html", context, files)
 
 
-KIND = "campaign-agreement"
 SEEN = "X-Seen"
 """What the page that asks again has: the answer is then 204 where nothing else would be shown."""
 
@@ -100,7 +104,7 @@ def campaign_agreement(request: HttpRequest, slug: str) -> HttpResponse:
     aspect, system, excluded, weighting = _choices_of(request, campaign)
     found = look(
         campaign.version,
-        KIND,
+        query.stored_agreement,
         campaign=campaign.pk,
         aspect=aspect,
         system=system,
@@ -165,14 +169,14 @@ def rater_effects(request: HttpRequest, slug: str) -> HttpResponse:
     level = request.GET.get("level") or (levels[0] if levels else "turn")
     if level not in ("turn", "dialogue"):
         raise Http404("raters judge at turn or dialogue level")
-    found = look(version, "rater-effects", aspect=aspect, level=level)
+    found = look(version, query.rater_effects, aspect=aspect, level=level)
     context = {**corpus_context(version, "agreement", aspect), "level": level, "levels": levels}
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Rater effects", below_tab=True)
     document = found.answer
     corrected = cache(lambda: corrected_table(document, found.computed_at))
     raters = cache(lambda: rater_table(document, found.computed_at))
-    charts = cache(lambda: _figures(document) if document["raters"] else [])
+    charts = cache(lambda: _figures(document) if document.raters else [])
     context |= {
         "analysis": found,
         "look": found,
@@ -192,11 +196,10 @@ def rater_effects(request: HttpRequest, slug: str) -> HttpResponse:
     return page(request, "leaderboard/rater_effects.html", context, files)
 
 
-def _figures(document: dict[str, object]) -> list[Figure]:
+def _figures(document: RaterEffects) -> list[Figure]:
     rows = rater_rows(document)
     signature = effects_signature(document)
     drawn = [severity_forest(rows, figure_id="severity", signature=signature)]
-    steps = document["steps"]
-    if isinstance(steps, list):
-        drawn.append(scale_use(rows, steps, figure_id="scale-use", signature=signature))
+    if document.steps is not None:
+        drawn.append(scale_use(rows, document.steps, figure_id="scale-use", signature=signature))
     return drawn

@@ -18,20 +18,28 @@ from common.tables.numerals import written
 from common.tables.to_latex import table_to_latex
 from leaderboard import queries
 from leaderboard.analyses.computing import answer_of
+from leaderboard.answers.metrics import MetricComparisons, MetricCorrelations
+from leaderboard.answers.raters import RaterEffects
+from leaderboard.answers.systems import SystemStanding
 from leaderboard.estimate_cells import COEFFICIENTS, of_all_levels
 from leaderboard.figures import Figure
 from leaderboard.metric_requests import comparison_params, correlation_params
 from leaderboard.pages.metrics.filters import BoardParams
 from leaderboard.pages.metrics.letters import letters_by_metric
-from leaderboard.pages.metrics.plots import forest_figure
+from leaderboard.pages.metrics.plots import forest_figure, scatter_documents
+from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.pages.metrics.tables import metric_board, shown_columns
 from leaderboard.pages.metrics.text import best_row, headline
 from leaderboard.pages.raters.agreement_tables import agreement_tables
 from leaderboard.pages.raters.effects_tables import corrected_table, in_one_sentence
+from leaderboard.pages.raters.query import rater_effects
 from leaderboard.pages.report.method import Method, method_of, reference_list
 from leaderboard.pages.systems.plots import rank_figure, system_means_figure
+from leaderboard.pages.systems.query import system_leaderboard
 from leaderboard.pages.systems.tables import system_board
 from leaderboard.pages.systems.text import headline as system_headline
+from leaderboard.queries.comparisons import comparisons
+from leaderboard.queries.standing import agreement
 from leaderboard.stored_figures import figure_of
 from workers.metrics.common.configuration import ConfigurationError, parse
 
@@ -78,29 +86,26 @@ def contents_of(version: CorpusVersion, aspect: str, say: Say = lambda _line: No
     """Everything is read where it is stored for the present data, else computed now. ``say`` hears
     what is at hand."""
     say("correlations")
-    correlations = answer_of(version, "correlations", **correlation_params(aspect))
+    correlations = answer_of(version, metric_leaderboard, **correlation_params(aspect))
     levels = _levels_shown(version, correlations)
-    comparisons = {}
+    compared: dict[str, MetricComparisons] = {}
     for level in levels:
         say(f"tests of all pairs of metrics, {level} level")
         requested = comparison_params(aspect, level)
         if requested is not None:
-            comparisons[level] = answer_of(version, "comparisons", **requested)
+            compared[level] = answer_of(version, comparisons, **requested)
     say("systems and raters")
-    standing = answer_of(version, "systems", aspect=aspect)
-    agreement = {
-        level: answer_of(version, "agreement", aspect=aspect, level=level)
+    standing = answer_of(version, system_leaderboard, aspect=aspect)
+    agreements = {
+        level: answer_of(version, agreement, aspect=aspect, level=level)
         for level in queries.rated_levels(version, aspect)
     }
-    effects = answer_of(version, "rater-effects", aspect=aspect)
-    corrected = effects if effects["systems"] and not effects["reason"] else None
+    effects = answer_of(version, rater_effects, aspect=aspect)
+    corrected = effects if effects.systems and not effects.reason else None
     scatter = _scatter(version, aspect, correlations, levels)
     sections = [
-        _agreement_section(version, agreement),
-        *(
-            _metric_section(version, correlations, level, comparisons.get(level))
-            for level in levels
-        ),
+        _agreement_section(version, agreements),
+        *(_metric_section(version, correlations, level, compared.get(level)) for level in levels),
         *(
             [Section("scatter", "The best metric against human ratings", figures=scatter)]
             if scatter
@@ -109,16 +114,15 @@ def contents_of(version: CorpusVersion, aspect: str, say: Say = lambda _line: No
         _system_section(version, aspect, standing),
         _rater_section(effects, corrected),
     ]
-    shown = {
-        **correlations,
-        "rows": [row for row in correlations["rows"] if row["level"] in levels],
-    }
-    method = method_of(shown, comparisons, agreement, corrected)
+    shown = replace(
+        correlations, rows=tuple(row for row in correlations.rows if row.level in levels)
+    )
+    method = method_of(shown, compared, agreements, corrected)
     return Contents(
         version=version,
         aspect=aspect,
         facts=_facts(version, aspect),
-        findings=_findings(correlations, comparisons, standing, levels),
+        findings=_findings(correlations, compared, standing, levels),
         sections=[
             section
             for section in sections
@@ -126,9 +130,7 @@ def contents_of(version: CorpusVersion, aspect: str, say: Say = lambda _line: No
         ],
         method=method,
         references=reference_list(method.cited, _citations(correlations)),
-        signatures=list(
-            dict.fromkeys(of_all_levels(row["signature"]) for row in correlations["rows"])
-        ),
+        signatures=list(dict.fromkeys(of_all_levels(row.signature) for row in correlations.rows)),
         software=f"dialeval {settings.VERSION}",
         made_at=timezone.now(),
     )
@@ -161,9 +163,9 @@ def _scale_text(version: CorpusVersion, aspect: str) -> str:
 
 
 def _findings(
-    correlations: Mapping[str, Any],
-    comparisons: Mapping[str, Any],
-    standing: Mapping[str, Any],
+    correlations: MetricCorrelations,
+    comparisons: Mapping[str, MetricComparisons],
+    standing: SystemStanding,
     levels: list[str],
 ) -> list[str]:
     found = []
@@ -173,7 +175,7 @@ def _findings(
             correlations, params, letters_by_metric(comparisons.get(level), params.coefficient)
         )
         found.append(" ".join(part for part in (first, rest) if part))
-    best, beside = system_headline(standing["systems"])
+    best, beside = system_headline(standing.systems)
     return [words for words in (*found, " ".join(part for part in (best, beside) if part)) if words]
 
 
@@ -193,10 +195,10 @@ def _agreement_section(version: CorpusVersion, agreement: Mapping[str, dict[str,
     return section
 
 
-def _levels_shown(version: CorpusVersion, correlations: Mapping[str, Any]) -> list[str]:
+def _levels_shown(version: CorpusVersion, correlations: MetricCorrelations) -> list[str]:
     """Without the dialogue level where every dialogue is one turn: it would say everything
     twice."""
-    levels = list(dict.fromkeys(row["level"] for row in correlations["rows"]))
+    levels = list(dict.fromkeys(row.level for row in correlations.rows))
     return [
         level
         for level in levels
@@ -212,7 +214,10 @@ def _is_one_turn_each(version: CorpusVersion) -> bool:
 
 
 def _metric_section(
-    version: CorpusVersion, document: dict[str, Any], level: str, compared: dict[str, Any] | None
+    version: CorpusVersion,
+    document: MetricCorrelations,
+    level: str,
+    compared: MetricComparisons | None,
 ) -> Section:
     params = BoardParams(level=level)
     letters = letters_by_metric(compared, params.coefficient)
@@ -237,11 +242,11 @@ def _metric_section(
     return section
 
 
-def _differences(compared: Mapping[str, Any]) -> str:
+def _differences(compared: MetricComparisons) -> str:
     sentences = []
     for name, symbol in COEFFICIENTS:
-        pairs = compared["coefficients"].get(name, {}).get("pairs", [])
-        tested = [pair[4] for pair in pairs if pair[4] is not None]
+        found = compared.coefficients.get(name)
+        tested = [pair.p_holm for pair in found.pairs if pair.p_holm is not None] if found else []
         if tested:
             sentences.append(
                 f"{written(sum(p < 0.05 for p in tested), 0)} of {written(len(tested), 0)} by "
@@ -253,14 +258,14 @@ def _differences(compared: Mapping[str, Any]) -> str:
 
 
 def _scatter(
-    version: CorpusVersion, aspect: str, correlations: dict[str, Any], levels: list[str]
+    version: CorpusVersion, aspect: str, correlations: MetricCorrelations, levels: list[str]
 ) -> list[Figure]:
     """Of the metric that follows people best at the finest level that has one; none where no metric
     does."""
     for level in levels:
         best = best_row(correlations, BoardParams(level=level))
         if best is not None:
-            drawn = answer_of(version, "scatter", aspect=aspect, metric=best["metric"])
+            drawn = answer_of(version, scatter_documents, aspect=aspect, metric=best.metric)
             wanted = [f"scatter-{one}" for one in levels]
             return [
                 figure_of(document) for document in drawn["figures"] if document["id"] in wanted
@@ -268,8 +273,8 @@ def _scatter(
     return []
 
 
-def _system_section(version: CorpusVersion, aspect: str, standing: dict[str, Any]) -> Section:
-    if not standing["systems"]:
+def _system_section(version: CorpusVersion, aspect: str, standing: SystemStanding) -> Section:
+    if not standing.systems:
         return Section("systems", "Systems", ["The corpus holds no system's responses."])
     table = system_board(standing, None)
     metrics = [column.key for column in table.columns if column.group == "metrics"]
@@ -293,9 +298,9 @@ def _system_section(version: CorpusVersion, aspect: str, standing: dict[str, Any
     return section
 
 
-def _rater_section(effects: dict[str, Any], corrected: dict[str, Any] | None) -> Section:
+def _rater_section(effects: RaterEffects, corrected: RaterEffects | None) -> Section:
     if corrected is None:
-        reason = effects["reason"] or "nobody rated"
+        reason = effects.reason or "nobody rated"
         return Section(
             "raters",
             "Strict and lenient raters",
@@ -322,9 +327,9 @@ def _without_links(row: Row) -> Row:
     return replace(row, cells={key: replace(cell, href="") for key, cell in row.cells.items()})
 
 
-def _citations(correlations: Mapping[str, Any]) -> list[str]:
+def _citations(correlations: MetricCorrelations) -> list[str]:
     found = []
-    for text in dict.fromkeys(row["metric"] for row in correlations["rows"]):
+    for text in dict.fromkeys(row.metric for row in correlations.rows):
         try:
             found.append(parse(text).metric.citation)
         except ConfigurationError:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from common.tables.numerals import written
+from leaderboard.answers.metrics import MetricComparisons, MetricCorrelations
+from leaderboard.answers.raters import RaterEffects
 from leaderboard.board_text import design_text
 
 Document = Mapping[str, Any]
@@ -33,10 +35,10 @@ class Method:
 
 
 def method_of(
-    correlations: Document,
-    comparisons: Mapping[str, Document],
+    correlations: MetricCorrelations,
+    comparisons: Mapping[str, MetricComparisons],
     agreement: Mapping[str, Document],
-    rater_effects: Document | None,
+    rater_effects: RaterEffects | None,
 ) -> Method:
     """``comparisons`` and ``agreement`` by level; ``rater_effects`` None where nothing could be
     corrected."""
@@ -45,7 +47,7 @@ def method_of(
     if agreement:
         paragraphs.append(("Human ratings", _ratings(agreement)))
         cited.append("krippendorff")
-    if correlations["rows"]:
+    if correlations.rows:
         paragraphs.append(("Metrics against people", _correlations(correlations)))
         paragraphs.append(("Intervals", _intervals(correlations)))
         paragraphs.append(("Ceiling", CEILING))
@@ -55,11 +57,11 @@ def method_of(
     if tested:
         paragraphs.append(("Differences of metrics", _differences(tested)))
         cited += ["permutation", "phipson", "holm"]
-    design = design_text(correlations)
+    design = design_text(correlations.design)
     paragraphs.append(("Systems", f"{SYSTEMS} {design}." if design else SYSTEMS))
     if rater_effects is not None:
         paragraphs.append(
-            ("Raters", f"{_sentence(rater_effects['method'])} Raters appear under pseudonyms.")
+            ("Raters", f"{_sentence(rater_effects.method)} Raters appear under pseudonyms.")
         )
         cited.append("mixed-model")
     paragraphs.append(("Missing and undefined", MISSING))
@@ -103,54 +105,52 @@ def _ratings(agreement: Mapping[str, Document]) -> str:
     )
 
 
-def _correlations(document: Document) -> str:
-    levels = list(dict.fromkeys(row["level"] for row in document["rows"]))
+def _correlations(document: MetricCorrelations) -> str:
+    levels = list(dict.fromkeys(row.level for row in document.rows))
     pairs = "; ".join(WHAT_A_PAIR_IS[level] for level in levels)
     return (
         "Pearson's r, Spearman's ρ and Kendall's τ-b between a metric's scores and the human "
-        f"score “{document['aspect']}”, with their signs: {pairs}. Human scores are means over "
-        f"the raters of an item. {written(len(document['systems']), 0)} systems were compared."
+        f"score “{document.aspect}”, with their signs: {pairs}. Human scores are means over "
+        f"the raters of an item. {written(len(document.systems), 0)} systems were compared."
     )
 
 
-def _intervals(document: Document) -> str:
+def _intervals(document: MetricCorrelations) -> str:
     """In the words that came with the numbers; they say of what population an interval speaks."""
     methods: dict[str, list[str]] = {}
-    for level, words in document.get("interval", {}).items():
-        methods.setdefault(str(words), []).append(level)
+    for level, words in document.interval.items():
+        methods.setdefault(words, []).append(level)
     sentences = " ".join(
         _sentence(f"{_and(levels)} level: {words}") for words, levels in methods.items()
     )
-    return f"All intervals are of 95 %. {sentences} Seed {document['seed']}.".replace("  ", " ")
+    return f"All intervals are of 95 %. {sentences} Seed {document.seed}.".replace("  ", " ")
 
 
-def _accuracies(document: Document) -> list[str]:
+def _accuracies(document: MetricCorrelations) -> list[str]:
     keys = {
         "pairwise_accuracy": "pairwise",
         "soft_pairwise_accuracy": "soft-pairwise",
         "tie_calibrated_accuracy": "ties",
     }
-    return [cited for key, cited in keys.items() if any(key in row for row in document["rows"])]
+    return [cited for key, cited in keys.items() if any(row.accuracy(key) for row in document.rows)]
 
 
-def _tested(document: Document) -> bool:
-    return any(found["pairs"] for found in document["coefficients"].values())
+def _tested(document: MetricComparisons) -> bool:
+    return any(found.pairs for found in document.coefficients.values())
 
 
-def _differences(tested: Mapping[str, Document]) -> str:
+def _differences(tested: Mapping[str, MetricComparisons]) -> str:
     one = next(iter(tested.values()))
     pairs = {
-        level: len(
-            next(found for found in document["coefficients"].values() if found["pairs"])["pairs"]
-        )
+        level: next(len(found.pairs) for found in document.coefficients.values() if found.pairs)
         for level, document in tested.items()
     }
     counted = ", ".join(
         f"{written(count, 0)} pairs at {level} level" for level, count in pairs.items()
     )
     return (
-        f"{_sentence(one['method'])} {written(one['permutations'], 0)} permutations, seed "
-        f"{one['seed']}; {counted}. p counts the observed order among the permutations, so that "
+        f"{_sentence(one.method)} {written(one.permutations, 0)} permutations, seed "
+        f"{one.seed}; {counted}. p counts the observed order among the permutations, so that "
         "it is never 0, and is adjusted by Holm's method over all pairs of a level. Metrics that "
         "share a letter are not significantly different."
     )

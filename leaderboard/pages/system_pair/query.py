@@ -195,7 +195,7 @@ def _document(found: SystemDifference) -> dict[str, Any]:
 
 
 def _submitted(metric: ComparedMetric) -> dict[str, Any]:
-    return {"submitted": metric.as_json()} if isinstance(metric, HandedIn) else {}
+    return {"submitted": asdict(metric.submission)} if isinstance(metric, HandedIn) else {}
 
 
 def _listed(values: FloatArray) -> list[float | None]:

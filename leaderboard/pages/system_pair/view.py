@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 from annotations.corpora.queries import NotFound, select_systems
 from annotations.corpora.shortcuts import aspect_or_404, version_or_404
 from annotations.models import CorpusVersion, System
+from common.estimates import Estimate
 from common.tables import Table
 from common.text import parse_integer
 from common.web import page
@@ -24,7 +25,7 @@ from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
 from leaderboard.pages.system_pair.figures import ItemDifference, pair_differences
-from leaderboard.pages.system_pair.query import ItemText, TurnText, item_texts
+from leaderboard.pages.system_pair.query import ItemText, TurnText, item_texts, system_pair
 from leaderboard.pages.system_pair.rows import ONLY, PEOPLE, SORTS, PairParams, PairRows
 from leaderboard.pages.system_pair.tables import (
     finding,
@@ -33,7 +34,7 @@ from leaderboard.pages.system_pair.tables import (
     signature,
     wrong_metrics,
 )
-from leaderboard.plots import estimate_of
+from leaderboard.pages.systems.query import system_leaderboard
 from leaderboard.statistics.correlation.placed_scores import FloatArray
 
 ITEMS_A_PAGE = 10
@@ -115,7 +116,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     level = request.GET.get("level", "")
     requested = {"level": level} if level in ("turn", "dialogue") else {}
     found = look(
-        version, "system-pair", aspect=aspect, first=first.name, second=second.name, **requested
+        version, system_pair, aspect=aspect, first=first.name, second=second.name, **requested
     )
     context |= {"analysis": found, "look": found}
     if found.answer is None:
@@ -148,17 +149,12 @@ def _two(
 
 
 def _best_first(version: CorpusVersion, aspect: str, by_name: dict[str, System]) -> list[str]:
-    standing = look(version, "systems", aspect=aspect).answer
-    rows = (
-        []
-        if standing is None
-        else [row for row in standing["systems"] if row["human"]["value"] is not None]
+    standing = look(version, system_leaderboard, aspect=aspect).answer
+    means = {row.system: row.human.value for row in standing.systems} if standing else {}
+    rated = sorted(
+        (name for name in by_name if means.get(name) is not None),
+        key=lambda name: -(means[name] or 0.0),
     )
-    rated = [
-        row["system"]
-        for row in sorted(rows, key=lambda row: -row["human"]["value"])
-        if row["system"] in by_name
-    ]
     return [*rated, *(name for name in by_name if name not in rated)]
 
 
@@ -166,7 +162,7 @@ def _compared(
     request: HttpRequest,
     version: CorpusVersion,
     systems: tuple[System, System],
-    found: Look,
+    found: Look[dict[str, Any]],
     context: dict[str, Any],
 ) -> HttpResponse:
     document = found.answer
@@ -320,7 +316,7 @@ def _figure(rows: PairRows, by: str, systems: tuple[System, System]) -> Figure |
         items,
         (systems[0].name, systems[0].position),
         (systems[1].name, systems[1].position),
-        estimate_of(mean),
+        Estimate.from_json(mean),
         figure_id="pair-differences",
         measure=by or f"people's mean {document['aspect']}",
         signature=signature(document),

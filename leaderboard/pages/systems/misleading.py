@@ -3,12 +3,12 @@ a stored answer."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any
 from urllib.parse import urlencode
 
 from common.tables import Cell, Column, Row, Table
+from leaderboard.answers.systems import MisleadingMetric, MisleadingMetrics
 from leaderboard.board_text import board_signature
 from leaderboard.figures import Figure
 from leaderboard.pages.systems.figures.rank_differences import RankDifference, rank_differences
@@ -16,71 +16,71 @@ from leaderboard.pages.systems.figures.rank_differences import RankDifference, r
 TABLE = "misleading-metrics"
 
 
-def metrics_of(document: dict[str, Any]) -> list[dict[str, Any]]:
+def metrics_of(metrics: Sequence[MisleadingMetric]) -> list[MisleadingMetric]:
     """Those that order two systems at least, what misleads most first."""
-    ordering = [one for one in document["metrics"] if one["placed"] > 1]
-    return sorted(ordering, key=lambda one: (-one["misled"], -one["worst"], -_apart(one)))
+    ordering = [one for one in metrics if one.placed > 1]
+    return sorted(ordering, key=lambda one: (-one.misled, -one.worst, -one.differences))
 
 
-def nearest_to_people(document: dict[str, Any]) -> list[str]:
+def nearest_to_people(metrics: Sequence[MisleadingMetric]) -> list[str]:
     """Names of those that order systems, by how far on the mean their places lie from people's."""
-    ordering = sorted(metrics_of(document), key=lambda one: _apart(one) / one["placed"])
-    return [one["metric"] for one in ordering]
+    ordering = sorted(metrics_of(metrics), key=lambda one: one.differences / one.placed)
+    return [one.metric for one in ordering]
 
 
-def rows_of(document: dict[str, Any], metric: str) -> list[RankDifference]:
-    names = {one["position"]: one["system"] for one in document["systems"]}
-    (found,) = [one for one in document["metrics"] if one["metric"] == metric]
+def rows_of(document: MisleadingMetrics, metric: str) -> list[RankDifference]:
+    names = {one.position: one.system for one in document.systems}
+    (found,) = [one for one in document.metrics if one.metric == metric]
     return [
         RankDifference(
-            names[position],
-            position,
-            (place, best, worst),
-            (by_metric, its_best, its_worst),
-            beyond,
+            names[row.position],
+            row.position,
+            (row.place, row.best, row.worst),
+            (row.metric_place, row.metric_best, row.metric_worst),
+            row.beyond,
         )
-        for position, place, best, worst, by_metric, its_best, its_worst, _, beyond in found["rows"]
+        for row in found.rows
     ]
 
 
-def misleading_figure(document: dict[str, Any], metric: str) -> Figure:
+def misleading_figure(document: MisleadingMetrics, metric: str) -> Figure:
     return rank_differences(
         rows_of(document, metric),
         figure_id="rank-differences",
         metric=metric,
-        aspect=document["aspect"],
-        signature=board_signature(document),
+        aspect=document.aspect,
+        signature=board_signature(document, document.aspect),
     )
 
 
 def misleading_table(
-    document: dict[str, Any], updated: datetime | None, preserved: Collection[tuple[str, str]]
+    document: MisleadingMetrics, updated: datetime | None, preserved: Collection[tuple[str, str]]
 ) -> Table:
     """``preserved``: what of the page's address stays in the links that choose a metric."""
     rows = []
-    for one in metrics_of(document):
-        link = "?" + urlencode([*preserved, ("metric", one["metric"])]) + "#misleading"
-        worst = _worst(document, one["metric"])
+    for one in metrics_of(document.metrics):
+        link = "?" + urlencode([*preserved, ("metric", one.metric)]) + "#misleading"
+        worst = _worst(document, one.metric)
         rows.append(
             Row(
-                f"metric-{one['metric']}",
+                f"metric-{one.metric}",
                 {
-                    "metric": Cell(one["metric"], href=link),
-                    "misled": Cell(one["misled"]),
-                    "of": Cell(one["placed"]),
-                    "worst": Cell(one["worst"]),
-                    "apart": Cell(_apart(one) / one["placed"]),
+                    "metric": Cell(one.metric, href=link),
+                    "misled": Cell(one.misled),
+                    "of": Cell(one.placed),
+                    "worst": Cell(one.worst),
+                    "apart": Cell(one.differences / one.placed),
                     "example": Cell(_example(worst), reason="no place differs")
                     if worst
                     else Cell(reason="none differs"),
                 },
-                badges=() if one["higher_is_better"] else ("lower is better",),
+                badges=() if one.higher_is_better else ("lower is better",),
             )
         )
     return Table(
         id=TABLE,
-        caption=f"Metrics' ranking of systems next to the human ranking, {document['corpus']}, "
-        f"aspect {document['aspect']}",
+        caption=f"Metrics' ranking of systems next to the human ranking, {document.corpus}, "
+        f"aspect {document.aspect}",
         columns=(
             Column("metric", "Metric", "link"),
             Column(
@@ -121,34 +121,34 @@ def misleading_table(
             "and those that people's leave open do not meet. Gold answers are left out of metrics "
             "that compare with them.",
         ),
-        signature=board_signature(document),
+        signature=board_signature(document, document.aspect),
         updated=updated,
     )
 
 
-def misleading_text(document: dict[str, Any]) -> str:
-    ordering = metrics_of(document)
+def misleading_text(document: MisleadingMetrics) -> str:
+    ordering = metrics_of(document.metrics)
     if not ordering:
         return ""
-    worst = [one for one in ordering if one["misled"]]
+    worst = [one for one in ordering if one.misled]
     if not worst and len(ordering) == 1:
-        return f"{ordering[0]['metric']} puts no system where people’s order cannot have it."
+        return f"{ordering[0].metric} puts no system where people’s order cannot have it."
     if not worst:
         return (
             f"None of the {len(ordering)} metrics puts a system where people’s order cannot have "
             "it: where orders differ, they do so within what the intervals leave open."
         )
     first = worst[0]
-    row = _worst(document, first["metric"])
+    row = _worst(document, first.metric)
     example = f" {_example(row)}." if row else ""
     return (
         f"{len(worst)} of {len(ordering)} metrics put systems where people’s order cannot have "
-        f"them; {first['metric']} misleads most, on {first['misled']} of "
-        f"{first['placed']}.{example}"
+        f"them; {first.metric} misleads most, on {first.misled} of "
+        f"{first.placed}.{example}"
     )
 
 
-def _worst(document: dict[str, Any], metric: str) -> RankDifference | None:
+def _worst(document: MisleadingMetrics, metric: str) -> RankDifference | None:
     rows = rows_of(document, metric)
     worst = max(rows, key=lambda row: (abs(row.beyond), abs(row.difference)), default=None)
     return worst if worst is not None and worst.difference else None
@@ -160,7 +160,3 @@ def _example(row: RankDifference | None) -> str | None:
         if row is None
         else f"{row.name}: place {row.human[0]} for people, {row.metric[0]} for the metric"
     )
-
-
-def _apart(metric: dict[str, Any]) -> int:
-    return sum(abs(row[7]) for row in metric["rows"])

@@ -11,10 +11,10 @@ When systems were handed in. Whoever knows (challenges) registers a source of it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -22,10 +22,21 @@ from annotations.corpora.rating_queries import RatedItems
 from annotations.models import CorpusVersion, System
 from common.estimates import Estimate
 from leaderboard.analyses.kinds import registered
+from leaderboard.answers import SystemName
+from leaderboard.answers.systems import (
+    AspectMeans,
+    MisleadingMetric,
+    MisleadingMetrics,
+    Neighbours,
+    PlacedSystem,
+    Separating,
+    SystemProfile,
+    SystemStanding,
+)
 from leaderboard.queries.correlations import metric_means
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.gold import compares_gold_with_itself, gold_among
-from leaderboard.queries.human_scores import human_side, placed_human, scale_of
+from leaderboard.queries.human_scores import HumanSide, human_side, placed_human, scale_of
 from leaderboard.queries.standing import MEANS_CI, system_standing
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import ALL, chosen_systems, resolve_choice, with_choice
@@ -39,72 +50,67 @@ PLACES = ("place", "best", "worst")
 
 
 @registered("systems", version=3)
-def system_leaderboard(version: CorpusVersion, aspect: str, systems: str = ALL) -> dict[str, Any]:
-    """``system_standing`` of a choice of systems, with ``"systems_chosen"``: all, agents, …, and
-    ``"handed_in"``: by position, when a system came that was handed in."""
+def system_leaderboard(version: CorpusVersion, aspect: str, systems: str = ALL) -> SystemStanding:
+    """``system_standing`` of a choice of systems: all, agents, …"""
     chosen = chosen_systems(version, systems)
-    document = system_standing(version, aspect, chosen)
-    document["systems_chosen"] = systems
     times = handed_in_at(version, chosen)
-    document["handed_in"] = {
-        str(one.position): times[one.pk].isoformat() for one in chosen if one.pk in times
-    }
-    return document
+    return replace(
+        system_standing(version, aspect, chosen),
+        systems_chosen=systems,
+        handed_in={one.position: times[one.pk].isoformat() for one in chosen if one.pk in times},
+    )
 
 
 @registered("misleading-metrics", version=1, resolved=with_choice)
 def misleading_metrics(
     version: CorpusVersion, aspect: str, systems: str | None = None
-) -> dict[str, Any]:
-    """Every metric's places of the systems beside people's; see ``RankDifferences``.
-
-    ``metrics``: ``{"metric", "higher_is_better", "placed", "misled", "worst", "rows"}``; a row is
-    ``[position, people's place, best, worst, the metric's place, best, worst, difference, beyond]``
-    of a system that both scored, without the gold answers where the metric would hold them against
-    themselves.
-    """
+) -> MisleadingMetrics:
+    """Every metric's places of the systems beside people's; see ``RankDifferences``."""
     systems = resolve_choice(version, systems)
     chosen = chosen_systems(version, systems)
     human = human_side(version, aspect, chosen)
-    items = human.at("system")
-    document: dict[str, Any] = {
-        "corpus": version.corpus.slug,
-        "corpus_version": version.label,
-        "aspect": aspect,
-        "systems_chosen": systems,
-        "ci": MEANS_CI,
-        "resamples": RESAMPLES,
-        "seed": SEED,
-        "systems": [
-            {"system": one.name, "kind": one.kind, "position": one.position} for one in chosen
-        ],
-        "metrics": [],
-    }
-    if items is None:
-        return document
-    scale = scale_of(version, aspect)
-    people = _ends(
-        [
-            rank.mean
-            for rank in rank_systems(
-                placed_human(items), len(chosen), RESAMPLES, SEED, bounds=scale
-            )
-        ]
+    return MisleadingMetrics(
+        corpus=version.corpus.slug,
+        corpus_version=version.label,
+        aspect=aspect,
+        systems_chosen=systems,
+        ci=MEANS_CI,
+        resamples=RESAMPLES,
+        seed=SEED,
+        systems=_names(chosen),
+        metrics=tuple(_misleading(version, aspect, chosen, human)),
     )
+
+
+def _names(chosen: Sequence[System]) -> tuple[SystemName, ...]:
+    return tuple(
+        SystemName(system=one.name, kind=one.kind, position=one.position) for one in chosen
+    )
+
+
+def _misleading(
+    version: CorpusVersion, aspect: str, chosen: Sequence[System], human: HumanSide
+) -> Iterator[MisleadingMetric]:
+    items = human.at("system")
+    if items is None:
+        return
+    scale = scale_of(version, aspect)
+    ranks = rank_systems(placed_human(items), len(chosen), RESAMPLES, SEED, bounds=scale)
+    people = _ends([rank.mean for rank in ranks])
     scores = compared_scores(version, chosen, human.order)
     gold = gold_among(version, chosen)
     for row, metric in enumerate(scores.configurations):
         means = _ends(metric_means(human, scores.select([row])))
         means[0][[compares_gold_with_itself(metric, system, gold) for system in chosen]] = np.nan
         found = rank_differences(people, means, higher_is_better=metric.higher_is_better)
-        document["metrics"].append(
-            {
-                "metric": metric.text,
-                "higher_is_better": metric.higher_is_better,
-                "placed": int(found.is_placed.sum()),
-                "misled": found.misled,
-                "worst": found.worst,
-                "rows": [
+        yield MisleadingMetric(
+            metric=metric.text,
+            higher_is_better=metric.higher_is_better,
+            placed=int(found.is_placed.sum()),
+            misled=found.misled,
+            worst=found.worst,
+            rows=tuple(
+                PlacedSystem._make(
                     [
                         chosen[number].position,
                         *(int(getattr(found.human, name)[number]) for name in PLACES),
@@ -112,11 +118,10 @@ def misleading_metrics(
                         int(found.difference[number]),
                         int(found.beyond[number]),
                     ]
-                    for number in np.flatnonzero(found.is_placed)
-                ],
-            }
+                )
+                for number in np.flatnonzero(found.is_placed).tolist()
+            ),
         )
-    return document
 
 
 def _ends(estimates: list[Estimate]) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -139,30 +144,26 @@ PAIRED, UNPAIRED = (
 
 
 @registered("separating", version=3)
-def separating(version: CorpusVersion, aspect: str, systems: str = ALL) -> dict[str, Any]:
-    """Neighbours by mean human score, best first: ``pairs``: ``[{"better", "worse", "difference",
-    "dialogues", "ratings", "dialogues_needed", "ratings_needed", "reason", "is_paired"}]``.
-
-    ``dialogues`` and ``ratings`` (an item, on average) are today's; ``dialogues_needed`` goes with
-    today's ratings, ``ratings_needed`` with today's dialogues; null with the ``reason``. Numbers at
-    or below today's say that the data are enough already. Of an unpaired pair dialogues are those
-    of each system.
-    """
+def separating(version: CorpusVersion, aspect: str, systems: str = ALL) -> Separating:
     chosen = chosen_systems(version, systems)
-    human = human_side(version, aspect, chosen)
-    items = human.at("system")
-    document: dict[str, Any] = {
-        "corpus": version.corpus.slug,
-        "corpus_version": version.label,
-        "aspect": aspect,
-        "systems_chosen": systems,
-        "power": POWER,
-        "level": LEVEL,
-        "method": METHOD.format(test=PAIRED),
-        "pairs": [],
-    }
-    if items is None:
-        return document | {"reason": "nobody rated"}
+    items = human_side(version, aspect, chosen).at("system")
+    pairs = () if items is None else tuple(_neighbours(items, chosen))
+    tests = {True: PAIRED, False: UNPAIRED}
+    used = sorted({pair.is_paired for pair in pairs}, reverse=True) or [True]
+    return Separating(
+        corpus=version.corpus.slug,
+        corpus_version=version.label,
+        aspect=aspect,
+        systems_chosen=systems,
+        power=POWER,
+        level=LEVEL,
+        method=METHOD.format(test=" or ".join(tests[one] for one in used)),
+        pairs=pairs,
+        reason="nobody rated" if items is None else "",
+    )
+
+
+def _neighbours(items: RatedItems, chosen: Sequence[System]) -> Iterator[Neighbours]:
     placed = placed_human(items)
     sums = system_sums(
         placed.scores[0],
@@ -177,22 +178,7 @@ def separating(version: CorpusVersion, aspect: str, systems: str = ALL) -> dict[
     for better, worse in pairwise(order):
         variance, ratings = _of_difference(noise, sums.count, better, worse)
         found = needed_to_separate(grid[better], grid[worse], variance, ratings)
-        document["pairs"].append(
-            {
-                "better": chosen[better].name,
-                "worse": chosen[worse].name,
-                "difference": found.difference,
-                "dialogues": found.dialogues,
-                "ratings": found.ratings,
-                "dialogues_needed": found.dialogues_needed,
-                "ratings_needed": found.ratings_needed,
-                "reason": found.reason,
-                "is_paired": found.is_paired,
-            }
-        )
-    tests = {True: PAIRED, False: UNPAIRED}
-    used = sorted({pair["is_paired"] for pair in document["pairs"]}, reverse=True) or [True]
-    return document | {"method": METHOD.format(test=" or ".join(tests[one] for one in used))}
+        yield Neighbours(better=chosen[better].name, worse=chosen[worse].name, **asdict(found))
 
 
 def _noise(
@@ -240,10 +226,7 @@ def _of_difference(
 
 
 @registered("system-profile", version=2)
-def system_profile(version: CorpusVersion, systems: str = ALL) -> dict[str, Any]:
-    """``aspects``: ``{"aspect", "level": turn | dialogue, "scale": [lowest, highest] | null,
-    "systems": [estimate]}``, in the order of the file, without those that nobody rated; estimates
-    in the order of ``systems``."""
+def system_profile(version: CorpusVersion, systems: str = ALL) -> SystemProfile:
     chosen = chosen_systems(version, systems)
     aspects = []
     for aspect in version.aspects:
@@ -251,28 +234,26 @@ def system_profile(version: CorpusVersion, systems: str = ALL) -> dict[str, Any]
         items = human.at("system")
         if items is None:
             continue
-        scale = scale_of(version, aspect)
+        lowest, highest = scale = scale_of(version, aspect)
         ranks = rank_systems(placed_human(items), len(chosen), RESAMPLES, SEED, bounds=scale)
         aspects.append(
-            {
-                "aspect": aspect,
-                "level": "turn" if human.turn is not None else "dialogue",
-                "scale": None if None in scale else list(scale),
-                "systems": [rank.mean.as_json() for rank in ranks],
-            }
+            AspectMeans(
+                aspect=aspect,
+                level="turn" if human.turn is not None else "dialogue",
+                scale=None if lowest is None or highest is None else (lowest, highest),
+                systems=tuple(rank.mean for rank in ranks),
+            )
         )
-    return {
-        "corpus": version.corpus.slug,
-        "corpus_version": version.label,
-        "systems_chosen": systems,
-        "ci": MEANS_CI,
-        "resamples": RESAMPLES,
-        "seed": SEED,
-        "systems": [
-            {"system": one.name, "kind": one.kind, "position": one.position} for one in chosen
-        ],
-        "aspects": aspects,
-    }
+    return SystemProfile(
+        corpus=version.corpus.slug,
+        corpus_version=version.label,
+        systems_chosen=systems,
+        ci=MEANS_CI,
+        resamples=RESAMPLES,
+        seed=SEED,
+        systems=_names(chosen),
+        aspects=tuple(aspects),
+    )
 
 
 Source = Callable[[CorpusVersion, Sequence[System]], dict[int, datetime]]

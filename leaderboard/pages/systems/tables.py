@@ -1,17 +1,17 @@
-"""The system leaderboard's table, made from a stored answer (JSON). No statistics are computed
-here."""
+"""The system leaderboard's table, made from a stored answer. No statistics are computed here."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
+from common.estimates import Estimate, Undefined
 from common.tables import Cell, Column, Row, Table, mark_best
 from common.tables.numerals import letter
 from common.tables.to_html import TableWriter
-from leaderboard.board_text import board_signature, design_text, is_unmarked, who_handed_in
-from leaderboard.estimate_cells import cell_of
+from leaderboard.answers.systems import RankedSystem, ScoringMetric, SystemStanding
+from leaderboard.board_text import board_signature, design_text, name_of, who_handed_in
+from leaderboard.estimate_cells import estimate_cell
 from leaderboard.pages.systems.figures.rank_differences import RankDifference
 
 COMPARE_FORM = "compare-systems"
@@ -34,14 +34,14 @@ INTERVALS = (
 
 
 def system_board(
-    document: dict[str, Any],
+    document: SystemStanding,
     updated: datetime | None,
     kinds: Collection[str] = (),
-    corrected: Mapping[int, dict[str, Any]] | None = None,
+    corrected: Mapping[int, Estimate] | None = None,
 ) -> Table:
     """One row a system: mean human rating with interval, rank range and band; then its score on
-    each metric. ``corrected``: the severity-corrected means in their JSON form, by the systems'
-    positions; None where they are not known."""
+    each metric. ``corrected``: the severity-corrected means, by the systems' positions; None where
+    they are not known."""
     columns = [
         Column("system", "System"),
         Column("kind", "Kind", detail=True),
@@ -74,25 +74,25 @@ def system_board(
     ]
     columns += [
         Column(
-            _metric_key(metric["metric"]),
-            f"{metric['metric']} (submitted)" if is_unmarked(metric) else metric["metric"],
+            _metric_key(metric.metric),
+            name_of(metric.metric, metric.submitted),
             "number",
             group="metrics",
-            higher_is_better=metric["higher_is_better"],
+            higher_is_better=metric.higher_is_better,
             help=_system_score_help(metric),
             detail=True,
         )
-        for metric in document["metrics"]
+        for metric in document.metrics
     ]
-    keys = [_metric_key(metric["metric"]) for metric in document["metrics"]]
+    keys = [_metric_key(metric.metric) for metric in document.metrics]
     rows = tuple(
         _system_row(system, keys, corrected)
-        for system in document["systems"]
-        if not kinds or system["kind"] in kinds
+        for system in document.systems
+        if not kinds or system.kind in kinds
     )
     table = Table(
         id="system-leaderboard",
-        caption=f"Systems, {document['corpus']}, aspect {document['aspect']}",
+        caption=f"Systems, {document.corpus}, aspect {document.aspect}",
         columns=tuple(columns),
         rows=rows,
         sort=("human", True),
@@ -101,25 +101,23 @@ def system_board(
             "the worst place that the intervals allow. Systems in one band are not significantly "
             "different.",
             INTERVALS,
-            *((f"{design}.",) if (design := design_text(document)) else ()),
+            *((f"{design}.",) if (design := design_text(document.design)) else ()),
         ),
-        signature=board_signature(document),
+        signature=board_signature(document, document.aspect),
         updated=updated,
-        pick_form=COMPARE_FORM if len(document["systems"]) > 1 else "",
+        pick_form=COMPARE_FORM if len(document.systems) > 1 else "",
     )
     return mark_best(table)
 
 
-def shown_columns(table: Table, document: Mapping[str, Any], nearest: Sequence[str]) -> str:
+def shown_columns(table: Table, metrics: Sequence[str], nearest: Sequence[str]) -> str:
     """The columns that show until the reader chooses: all that people say, and of many metrics a
-    few: the first of ``nearest``, and where these are too few the first of the document."""
-    metrics = [metric["metric"] for metric in document["metrics"]]
-    if len(metrics) > ALL_METRICS:
-        metrics = list(dict.fromkeys([*(one for one in nearest if one in metrics), *metrics]))[
-            :FEW_METRICS
-        ]
-    shown = {_metric_key(metric) for metric in metrics}
-    others = {_metric_key(metric["metric"]) for metric in document["metrics"]} - shown
+    few: the first of ``nearest``, and where these are too few the first of all."""
+    shown = list(metrics)
+    if len(shown) > ALL_METRICS:
+        first = [one for one in nearest if one in metrics]
+        shown = list(dict.fromkeys([*first, *metrics]))[:FEW_METRICS]
+    others = {_metric_key(metric) for metric in metrics} - {_metric_key(metric) for metric in shown}
     return ",".join(column.key for column in table.columns if column.key not in others)
 
 
@@ -155,15 +153,15 @@ def _place_cell(metric: str, place: RankDifference | None) -> Cell:
     )
 
 
-def _system_score_help(metric: dict[str, Any]) -> str:
-    submitted = metric.get("submitted")
-    scored = submitted["level"] if submitted else "turn"
+def _system_score_help(metric: ScoringMetric) -> str:
+    submitted = metric.submitted
+    scored = submitted.level if submitted else "turn"
     made = (
         "A score of the whole system" if scored == "system" else f"Mean over the system's {scored}s"
     )
-    direction = "higher" if metric["higher_is_better"] else "lower"
+    direction = "higher" if metric.higher_is_better else "lower"
     sender = f" {who_handed_in(submitted)}" if submitted else ""
-    return f"{made}; {direction} is better.{sender} {metric['signature']}"
+    return f"{made}; {direction} is better.{sender} {metric.signature}"
 
 
 def _metric_key(configuration: str) -> str:
@@ -173,37 +171,35 @@ def _metric_key(configuration: str) -> str:
 
 
 def _system_row(
-    system: dict[str, Any], metric_keys: list[str], corrected: Mapping[int, dict[str, Any]] | None
+    system: RankedSystem, metric_keys: list[str], corrected: Mapping[int, Estimate] | None
 ) -> Row:
-    letters = "" if system["band"] is None else letter(system["band"] - 1)
+    letters = "" if system.band is None else letter(system.band - 1)
     rank = (
-        Cell(
-            reason=system["human"].get("reason")
-            or system["human"].get("ci_reason")
-            or "no interval, so no rank"
-        )
-        if system["rank"] is None
-        else Cell(system["rank"], ci=(system["rank"], system["worst_rank"]), letters=letters)
+        Cell(reason=system.human.reason or "no interval, so no rank")
+        if system.rank is None or system.worst_rank is None
+        else Cell(system.rank, ci=(system.rank, system.worst_rank), letters=letters)
     )
     cells = {
-        "system": Cell(system["system"]),
-        "kind": Cell(system["kind"]),
-        "human": cell_of(system["human"]),
+        "system": Cell(system.system),
+        "kind": Cell(system.kind),
+        "human": estimate_cell(system.human),
         "rank": rank,
-        "items": Cell(system["items"]),
+        "items": Cell(system.items),
     }
-    for key, score in zip(metric_keys, system["scores"], strict=True):
-        cells[key] = Cell(reason=score["reason"]) if isinstance(score, dict) else Cell(score)
+    for key, score in zip(metric_keys, system.scores, strict=True):
+        cells[key] = Cell(reason=score.reason) if isinstance(score, Undefined) else Cell(score)
     if corrected is not None:
-        estimate = corrected.get(system["position"])
+        estimate = corrected.get(system.position)
         cells["corrected"] = (
-            Cell(reason="not computed for this system") if estimate is None else cell_of(estimate)
+            Cell(reason="not computed for this system")
+            if estimate is None
+            else estimate_cell(estimate)
         )
-    badges = (system["kind"],) if system["kind"] != "agent" else ()
+    badges = (system.kind,) if system.kind != "agent" else ()
     return Row(
-        f"system-{system['position']}",
+        f"system-{system.position}",
         cells,
         badges=badges,
-        swatch=system["position"],
-        pick=system["system"],
+        swatch=system.position,
+        pick=system.system,
     )

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from common.tables import Cell, Column, Row, Table
 from common.tables.numerals import written
+from leaderboard.answers.systems import Neighbours, RankedSystem, Separating
 
 NAMED = 3
 """More systems than these are counted, not named."""
 
 
-def headline(systems: Sequence[dict[str, Any]]) -> tuple[str, str]:
+def headline(systems: Sequence[RankedSystem]) -> tuple[str, str]:
     """(the finding, what goes with it): who is best and who cannot be told apart from it; the best
-    agent where that is another one. ``systems``: rows of ``system_standing``. ("", why) where
+    agent where that is another one. ``systems``: those of ``system_standing``. ("", why) where
     nobody has rated any of them."""
     rated = _by_mean(systems)
     if not rated:
@@ -26,11 +26,11 @@ def headline(systems: Sequence[dict[str, Any]]) -> tuple[str, str]:
         return (
             "",
             (
-                f"{best['system']} alone is rated: {_mean_text(best)}. A comparison needs a "
+                f"{best.system} alone is rated: {_mean_text(best)}. A comparison needs a "
                 "second system."
             ),
         )
-    finding = f"{best['system']} is best ({_mean_text(best)})"
+    finding = f"{best.system} is best ({_mean_text(best)})"
     together = _together(best, rated[1:])
     finding += (
         f"; not significantly different from it: {together}."
@@ -40,24 +40,24 @@ def headline(systems: Sequence[dict[str, Any]]) -> tuple[str, str]:
     return finding, _best_agent(best, rated)
 
 
-def _by_mean(systems: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    rated = [system for system in systems if system["human"]["value"] is not None]
-    return sorted(rated, key=lambda system: -float(system["human"]["value"]))
+def _by_mean(systems: Sequence[RankedSystem]) -> list[RankedSystem]:
+    rated = [system for system in systems if system.human.value is not None]
+    return sorted(rated, key=lambda system: -(system.human.value or 0.0))
 
 
-def _best_agent(best: dict[str, Any], rated: Sequence[dict[str, Any]]) -> str:
-    agents = [system for system in rated if system["kind"] == "agent"]
+def _best_agent(best: RankedSystem, rated: Sequence[RankedSystem]) -> str:
+    agents = [system for system in rated if system.kind == "agent"]
     if not agents or agents[0] is best:
         return ""
     first = agents[0]
     together = _together(first, agents[1:])
     beside = f", not significantly different from {together}" if together else ""
-    return f"The best agent is {first['system']} ({_mean_text(first)}){beside}."
+    return f"The best agent is {first.system} ({_mean_text(first)}){beside}."
 
 
-def _nobody_near(best: dict[str, Any], unsure: str) -> str:
+def _nobody_near(best: RankedSystem, unsure: str) -> str:
     """Of whom nobody can say: those who may be as good, with a mean and no interval."""
-    ends = best["human"].get("ci")
+    ends = best.human.ci
     if not ends:
         return "; without an interval nobody can say by how much."
     return (
@@ -67,30 +67,24 @@ def _nobody_near(best: dict[str, Any], unsure: str) -> str:
     )
 
 
-def _together(best: dict[str, Any], others: Sequence[dict[str, Any]]) -> str:
+def _together(best: RankedSystem, others: Sequence[RankedSystem]) -> str:
     """Those whose interval reaches up to that of the best."""
-    ends = best["human"].get("ci")
+    ends = best.human.ci
     if not ends:
         return ""
-    return _names(
-        [
-            one["system"]
-            for one in others
-            if one["human"].get("ci") and one["human"]["ci"][1] >= ends[0]
-        ]
-    )
+    return _names([one.system for one in others if one.human.ci and one.human.ci[1] >= ends[0]])
 
 
-def _unsure(best: dict[str, Any], others: Sequence[dict[str, Any]]) -> str:
+def _unsure(best: RankedSystem, others: Sequence[RankedSystem]) -> str:
     """Those without an interval whose mean lies in that of the best."""
-    ends = best["human"].get("ci")
+    ends = best.human.ci
     if not ends:
         return ""
     return _names(
         [
-            one["system"]
+            one.system
             for one in others
-            if not one["human"].get("ci") and one["human"]["value"] >= ends[0]
+            if not one.human.ci and one.human.value is not None and one.human.value >= ends[0]
         ]
     )
 
@@ -101,11 +95,11 @@ def _names(near: list[str]) -> str:
     return f"{', '.join(near[:-1])} and {near[-1]}" if len(near) > 1 else "".join(near)
 
 
-def _mean_text(system: dict[str, Any]) -> str:
-    human = system["human"]
-    ends = human.get("ci")
+def _mean_text(system: RankedSystem) -> str:
+    mean, ends = system.human.value, system.human.ci
+    assert mean is not None  # it is rated
     interval = f" [{written(ends[0], 2)}, {written(ends[1], 2)}]" if ends else ""
-    return f"{written(human['value'], 2)}{interval}"
+    return f"{written(mean, 2)}{interval}"
 
 
 SENTENCES = 2
@@ -113,40 +107,39 @@ WORTHWHILE = 20
 """Nobody collects more than so many times today's dialogues to find a difference that small."""
 
 
-def separating_text(document: dict[str, Any]) -> str:
+def separating_text(document: Separating) -> str:
     """For the best neighbours that are not told apart yet. "" where all are, or nothing can be
     said."""
-    sentences = [words for pair in document["pairs"] if (words := _words(pair))]
+    sentences = [words for pair in document.pairs if (words := _words(pair))]
     return " ".join(sentences[:SENTENCES])
 
 
-def _words(pair: dict[str, Any]) -> str:
-    needed, today = pair["dialogues_needed"], pair["dialogues"]
+def _words(pair: Neighbours) -> str:
+    needed, today = pair.dialogues_needed, pair.dialogues
     if needed is None or needed <= today:
         return ""
-    between = f"{pair['better']} and {pair['worse']}"
-    each = " in all" if pair.get("is_paired", True) else " with each"
+    between = f"{pair.better} and {pair.worse}"
+    each = " in all" if pair.is_paired else " with each"
     if needed > WORTHWHILE * today:
         return (
             f"{between} are as good as equal: {needed:,} dialogues{each} would be needed to tell "
             "them apart."
         )
-    ratings = pair["ratings_needed"]
+    ratings = pair.ratings_needed
     instead = (
-        f", or {ratings:,} ratings of each response instead of {pair['ratings']:.3g},"
+        f", or {ratings:,} ratings of each response instead of {pair.ratings:.3g},"
         if ratings
         else ""
     )
-    with_each = "" if pair.get("is_paired", True) else each
+    with_each = "" if pair.is_paired else each
     than = f"than today's {today:,}{instead}"
     return f"About {needed - today:,} more dialogues{with_each} {than} would tell {between} apart."
 
 
-def separating_table(document: dict[str, Any], updated: datetime | None) -> Table:
+def separating_table(document: Separating, updated: datetime | None) -> Table:
     return Table(
         id="separating",
-        caption=f"What would tell neighbours apart, {document['corpus']}, aspect "
-        f"{document['aspect']}",
+        caption=f"What would tell neighbours apart, {document.corpus}, aspect {document.aspect}",
         columns=(
             Column("better", "Better"),
             Column("worse", "Next"),
@@ -176,28 +169,28 @@ def separating_table(document: dict[str, Any], updated: datetime | None) -> Tabl
                 detail=True,
             ),
         ),
-        rows=tuple(_row(number, pair) for number, pair in enumerate(document["pairs"])),
+        rows=tuple(_row(number, pair) for number, pair in enumerate(document.pairs)),
         notes=(
-            f"{document['method']}. Numbers at or below today's: the data are enough. A "
+            f"{document.method}. Numbers at or below today's: the data are enough. A "
             "difference that is seen is taken as the true one, so small ones make wild guesses.",
         ),
-        signature=f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|"
-        f"aspect:{document['aspect']}|power:{document['power']}|level:{document['level']}",
+        signature=f"corpus:{document.corpus}|corpus_version:{document.corpus_version}|"
+        f"aspect:{document.aspect}|power:{document.power}|level:{document.level}",
         updated=updated,
     )
 
 
-def _row(number: int, pair: dict[str, Any]) -> Row:
-    why = pair["reason"] or "not known"
+def _row(number: int, pair: Neighbours) -> Row:
+    why = pair.reason or "not known"
     return Row(
         f"pair-{number}",
         {
-            "better": Cell(pair["better"]),
-            "worse": Cell(pair["worse"]),
-            "difference": Cell(pair["difference"], reason=why),
-            "dialogues": Cell(pair["dialogues"], reason=why),
-            "needed": Cell(pair["dialogues_needed"], reason=why),
-            "ratings": Cell(pair["ratings"], reason=why),
-            "ratings-needed": Cell(pair["ratings_needed"], reason=why),
+            "better": Cell(pair.better),
+            "worse": Cell(pair.worse),
+            "difference": Cell(pair.difference, reason=why),
+            "dialogues": Cell(pair.dialogues, reason=why),
+            "needed": Cell(pair.dialogues_needed, reason=why),
+            "ratings": Cell(pair.ratings, reason=why),
+            "ratings-needed": Cell(pair.ratings_needed, reason=why),
         },
     )

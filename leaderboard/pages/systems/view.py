@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.http import urlencode
@@ -13,15 +13,24 @@ from django.views.decorators.http import require_safe
 from annotations.corpora.shortcuts import aspect_or_404, version_or_404
 from annotations.models import CorpusVersion
 from common.cache import memoize
+from common.estimates import Estimate
 from common.table_frame import page_writer
 from common.tables import Table
 from common.tables.to_html import TableWriter
 from common.text import parse_integer
 from common.web import page
-from leaderboard.analyses import Look, all_kinds, look
+from leaderboard.analyses import Look, look
 from leaderboard.analyses.pages import waiting_page
+from leaderboard.answers.raters import RaterEffects
+from leaderboard.answers.systems import (
+    MisleadingMetrics,
+    Separating,
+    SystemProfile,
+    SystemStanding,
+)
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
+from leaderboard.pages.raters.query import rater_effects
 from leaderboard.pages.systems.figures.rank_differences import RankDifference
 from leaderboard.pages.systems.misleading import (
     metrics_of,
@@ -37,6 +46,12 @@ from leaderboard.pages.systems.plots import (
     shown_profiles,
     system_means_figure,
     timeline_figure,
+)
+from leaderboard.pages.systems.query import (
+    misleading_metrics,
+    separating,
+    system_leaderboard,
+    system_profile,
 )
 from leaderboard.pages.systems.tables import (
     ALL_METRICS,
@@ -54,12 +69,15 @@ KINDS = ("agent", "human", "gold", "baseline")
 PRESERVED_PARAMS = ("version", "aspect", "systems", "kind", "metric", "profile", "sort", "columns")
 
 
+A = TypeVar("A")
+
+
 @dataclass
-class Section:
+class Section(Generic[A]):
     """A part of the page with a stored answer of its own: it waits by itself, and leaves the rest
     as it is."""
 
-    look: Look
+    look: Look[A]
     figure: Figure | None = None
     table: TableWriter | None = None
     words: str = ""
@@ -78,7 +96,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = systems_or_404(request, version, default=ALL)
     choices = system_choices(version)
     requested = {} if chosen == ALL else {"systems": chosen}
-    found = look(version, "systems", aspect=aspect, **requested)
+    found = look(version, system_leaderboard, aspect=aspect, **requested)
     context: dict[str, Any] = {
         **corpus_context(version, "systems", aspect),
         "analysis": found,
@@ -92,15 +110,15 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     misleading = _misleading(
         request, version, aspect, {"systems": chosen} if request.GET.get("systems") else {}
     )
-    effects = _effects(version, aspect)
+    effects = look(version, rater_effects, aspect=aspect)
 
-    corrected = _corrected(effects)
+    corrected = _corrected(effects.answer)
     shown_kinds = tuple(kinds)
 
     @cache
     def table() -> TableWriter:
         board = memoize(
-            ("system board", found.stored, effects.stored if effects else "", shown_kinds),
+            ("system board", found.stored, effects.stored, shown_kinds),
             lambda: page_writer(system_board(document, found.computed_at, kinds, corrected)),
         )
         places = {row.swatch: row for row in _rows(misleading)}
@@ -120,16 +138,17 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
             lambda: rank_figure(document, kinds, "Ranks are among all kinds." if kinds else ""),
         )
     )
-    shown = [system for system in document["systems"] if not kinds or system["kind"] in kinds]
-    present = {system["kind"] for system in document["systems"]}
+    shown = [system for system in document.systems if not kinds or system.kind in kinds]
+    names = [metric.metric for metric in document.metrics]
+    present = {system.kind for system in document.systems}
     context |= {
         "table": table,
-        "columns": cache(lambda: shown_columns(table().table, document, nearest())),
+        "columns": cache(lambda: shown_columns(table().table, names, nearest())),
         "few": FEW_METRICS
-        if len(document["metrics"]) > ALL_METRICS and "columns" not in request.GET
+        if len(document.metrics) > ALL_METRICS and "columns" not in request.GET
         else 0,
         "nearest": nearest,
-        "metrics": len(document["metrics"]),
+        "metrics": len(document.metrics),
         "rows": len(shown),
         "headline": headline(shown),
         "figure": figure,
@@ -137,7 +156,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "written_from": (
             found.stored,
             misleading.look.stored,
-            effects.stored if effects else "",
+            effects.stored,
             str(scale),
         ),
         "misleading": misleading,
@@ -149,8 +168,8 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "misleading_from": (misleading.look.stored,),
         "kept_for_metric": _hidden_fields(request, "metric"),
         "kept_for_profile": _hidden_fields(request, "profile"),
-        "is_pair": len(document["systems"]) > 1,
-        "has_systems": bool(document["systems"]),
+        "is_pair": len(document.systems) > 1,
+        "has_systems": bool(document.systems),
     }
     files: list[Table] = []
     if "download" in request.GET:
@@ -168,9 +187,9 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
 def _more(
     request: HttpRequest,
     version: CorpusVersion,
-    board: Look,
+    board: Look[SystemStanding],
     kinds: list[str],
-    misleading: Section,
+    misleading: Section[MisleadingMetrics],
     params: dict[str, str],
 ) -> tuple[dict[str, Any], list[Table]]:
     """What stands beneath the board, and is asked for when the board is there: its context and its
@@ -179,10 +198,10 @@ def _more(
     assert document is not None  # there is a board
     _fill_misleading(misleading, _hidden_fields(request, "metric"))
     profile = _profile(request, version, params)
-    separating = (
-        _separating(version, document["aspect"], params) if len(document["systems"]) > 1 else None
+    neighbours = (
+        _separating(version, document.aspect, params) if len(document.systems) > 1 else None
     )
-    known = {one["metric"] for one in document["metrics"]}
+    known = {one.metric for one in document.metrics}
     requested = request.GET.get("metric", "")
     metric = requested if requested in known else ""
     time_line = memoize(
@@ -190,7 +209,7 @@ def _more(
         lambda: timeline_figure(document, kinds, metric),
     )
     figures = [time_line, misleading.figure, profile.figure if profile else None]
-    tables = [misleading.table, separating.table if separating else None]
+    tables = [misleading.table, neighbours.table if neighbours else None]
     files = [
         *(writer.table for writer in tables if writer),
         *(figure.points for figure in figures if figure),
@@ -198,13 +217,15 @@ def _more(
     more = {
         "time_line": time_line,
         "profile": profile,
-        "separating": separating,
-        "separating_from": (separating.look.stored,) if separating else (),
+        "separating": neighbours,
+        "separating_from": (neighbours.look.stored,) if neighbours else (),
     }
     return more, files
 
 
-def _fill_misleading(section: Section, preserved_params: list[tuple[str, str]]) -> None:
+def _fill_misleading(
+    section: Section[MisleadingMetrics], preserved_params: list[tuple[str, str]]
+) -> None:
     found = section.look
     document = found.answer
     if document is None:
@@ -245,37 +266,39 @@ def _hidden_fields(request: HttpRequest, without: str) -> list[tuple[str, str]]:
 
 def _misleading(
     request: HttpRequest, version: CorpusVersion, aspect: str, params: dict[str, str]
-) -> Section:
-    section = Section(look(version, "misleading-metrics", aspect=aspect, **params))
+) -> Section[MisleadingMetrics]:
+    section = Section(look(version, misleading_metrics, aspect=aspect, **params))
     document = section.look.answer
     if document is None:
         return section
     ordering = memoize(
-        ("metrics that order systems", section.look.stored), lambda: metrics_of(document)
+        ("metrics that order systems", section.look.stored), lambda: metrics_of(document.metrics)
     )
-    known = [one["metric"] for one in ordering]
+    known = [one.metric for one in ordering]
     requested = request.GET.get("metric", "")
-    if requested and requested not in [one["metric"] for one in document["metrics"]]:
+    if requested and requested not in [one.metric for one in document.metrics]:
         raise Http404(f"{requested} is not computed on this corpus")
     metric = requested or (known[0] if known else "")
     if metric:
         section.more = {
             "metric": metric,
             "metrics": sorted(known),
-            "misled": any(one["misled"] for one in ordering),
+            "misled": any(one.misled for one in ordering),
         }
     return section
 
 
-def _nearest(misleading: Look) -> list[str]:
+def _nearest(misleading: Look[MisleadingMetrics]) -> list[str]:
     """The metrics whose order of systems is nearest to people's, the nearest first."""
     document = misleading.answer
     if document is None:
         return []
-    return memoize(("nearest to people", misleading.stored), lambda: nearest_to_people(document))
+    return memoize(
+        ("nearest to people", misleading.stored), lambda: nearest_to_people(document.metrics)
+    )
 
 
-def _rows(misleading: Section) -> list[RankDifference]:
+def _rows(misleading: Section[MisleadingMetrics]) -> list[RankDifference]:
     """Every system's places by the chosen metric and by people."""
     document = misleading.look.answer
     if document is None or not misleading.more:
@@ -285,30 +308,29 @@ def _rows(misleading: Section) -> list[RankDifference]:
 
 def _profile(
     request: HttpRequest, version: CorpusVersion, params: dict[str, str]
-) -> Section | None:
+) -> Section[SystemProfile] | None:
     """None where there is but one aspect: the table says all of it."""
     if len(version.aspects) < 2:
         return None
-    section = Section(look(version, "system-profile", **params))
+    section = Section(look(version, system_profile, **params))
     document = section.look.answer
-    if document is None or len(document["aspects"]) < 2:
+    if document is None or len(document.aspects) < 2:
         return section
-    positions = {parse_integer(one) for one in request.GET.getlist("profile")}
-    positions &= {one["position"] for one in document["systems"]}
+    requested = {parse_integer(one) for one in request.GET.getlist("profile")}
+    positions = {one.position for one in document.systems if one.position in requested}
     section.figure = profile_figure(document, positions)
     drawn = set(shown_profiles(document, positions))
     section.more["choice"] = [
-        (one["position"], one["system"], number in drawn)
-        for number, one in enumerate(document["systems"])
+        (one.position, one.system, number in drawn) for number, one in enumerate(document.systems)
     ]
     return section
 
 
-def _separating(version: CorpusVersion, aspect: str, params: dict[str, str]) -> Section:
-    section = Section(look(version, "separating", aspect=aspect, **params))
+def _separating(version: CorpusVersion, aspect: str, params: dict[str, str]) -> Section[Separating]:
+    section = Section(look(version, separating, aspect=aspect, **params))
     found = section.look
     document = found.answer
-    if document is not None and document["pairs"]:
+    if document is not None and document.pairs:
         section.words = memoize(
             ("separating words", found.stored), lambda: separating_text(document)
         )
@@ -319,13 +341,8 @@ def _separating(version: CorpusVersion, aspect: str, params: dict[str, str]) -> 
     return section
 
 
-def _effects(version: CorpusVersion, aspect: str) -> Look | None:
-    return look(version, "rater-effects", aspect=aspect) if "rater-effects" in all_kinds() else None
-
-
-def _corrected(effects: Look | None) -> dict[int, dict[str, Any]] | None:
+def _corrected(effects: RaterEffects | None) -> dict[int, Estimate] | None:
     """By position; None while nothing is known."""
-    document = effects.answer if effects else None
-    if document is None:
+    if effects is None:
         return None
-    return {one["position"]: one["corrected"] for one in document["systems"]}
+    return {one.position: one.corrected for one in effects.systems}

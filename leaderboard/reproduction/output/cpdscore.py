@@ -105,7 +105,7 @@ def _pairs(cell: dict[str, Any]) -> str:
         return ""
     return (
         f"{cell['n']} ({format_share(cell['coverage'])} scored)"
-        if is_partial(cell)
+        if is_partial(cell["coverage"])
         else str(cell["n"])
     )
 
@@ -200,12 +200,12 @@ def _latex_table(table: dict[str, Any]) -> list[str]:
     lines += [r"\bottomrule", r"\end{tabular}"]
     lines += [
         comment(
-            f"{line.source}, {cell['corpus']}, {cell['level']} level: {coverage_text(cell)}, n = "
-            f"{cell['n']}"
+            f"{line.source}, {cell['corpus']}, {cell['level']} level: "
+            f"{coverage_text(cell['coverage'])}, n = {cell['n']}"
         )
         for line in _lines(table)
         for cell in line.cells
-        if "coverage" in cell and is_partial(cell)
+        if "coverage" in cell and is_partial(cell["coverage"])
     ]
     lines += [
         comment(cell["signature"])

@@ -3,9 +3,10 @@ here."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from common.tables.latex_text import comment, escaped, row_of
+from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
 from leaderboard.estimate_cells import coverage_text, is_partial
 
 COEFFICIENTS = (("pearson", "$r$"), ("spearman", escaped("ρ")), ("kendall", escaped("τ")))
@@ -16,17 +17,17 @@ PEOPLE = (
 )
 
 
-def correlations_to_latex(document: dict[str, Any]) -> str:
+def correlations_to_latex(document: MetricCorrelations) -> str:
     """``document`` is ``queries.meta_evaluation``'s. Values with p ≥ 0.05 carry a dagger, submitted
     metrics an asterisk, metrics that left something out a double dagger; undefined is a dash."""
-    levels = list(dict.fromkeys(row["level"] for row in document["rows"]))
-    metrics = list(dict.fromkeys(row["metric"] for row in document["rows"]))
-    submitted = {row["metric"] for row in document["rows"] if "submitted" in row}
-    partial = {row["metric"] for row in document["rows"] if is_partial(row)}
-    worth = {row["metric"]: row["worth"] for row in document["rows"] if "worth" in row}
-    by_position = {(row["metric"], row["level"]): row for row in document["rows"]}
+    levels = list(dict.fromkeys(row.level for row in document.rows))
+    metrics = list(dict.fromkeys(row.metric for row in document.rows))
+    submitted = {row.metric for row in document.rows if row.submitted}
+    partial = {row.metric for row in document.rows if is_partial(row.coverage)}
+    worth = {row.metric: row.worth for row in document.rows if row.worth}
+    by_position = {(row.metric, row.level): row for row in document.rows}
     best = {
-        (level, name): _best(document["rows"], level, name)
+        (level, name): _best(document.rows, level, name)
         for level in levels
         for name, _ in COEFFICIENTS
     }
@@ -53,17 +54,15 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
             for name, _ in COEFFICIENTS
         ]
         found = [by_position.get((metric, level)) for level in levels]
-        intervals = [
-            row[name].get("ci") if row else None for row in found for name, _ in COEFFICIENTS
-        ]
+        intervals = [row.of(name).ci if row else None for row in found for name, _ in COEFFICIENTS]
         marks = ("$^*$" if metric in submitted else "") + (
             r"$^\ddagger$" if metric in partial else ""
         )
         lines += _with_intervals([escaped(metric) + marks, *cells], intervals)
     lines.append(r"\midrule")
     for key, label in PEOPLE:
-        if key in document:
-            values, intervals = _of_people(document[key], levels)
+        if getattr(document, key):
+            values, intervals = _of_people(document, key, levels)
             lines += _with_intervals([label, *values], intervals)
     lines += [r"\bottomrule", r"\end{tabular}", _note(document)]
     if submitted:
@@ -73,33 +72,33 @@ def correlations_to_latex(document: dict[str, Any]) -> str:
             comment("double dagger: not all that people rated has a score; the rest is left out")
         )
     lines += [
-        comment(f"{row['metric']}, {row['level']} level: {coverage_text(row)}, n = {row['n']}")
-        for row in document["rows"]
-        if is_partial(row)
+        comment(f"{row.metric}, {row.level} level: {coverage_text(row.coverage)}, n = {row.n}")
+        for row in document.rows
+        if is_partial(row.coverage)
     ]
     lines += [comment(f"{metric}: {words}") for metric, words in worth.items()]
     lines += [
-        comment(f"{row['metric']}, {row['level']} level: {row['pearson']['ci_remark']}")
-        for row in document["rows"]
-        if "ci_remark" in row["pearson"]
+        comment(f"{row.metric}, {row.level} level: {row.pearson.ci_remark}")
+        for row in document.rows
+        if row.pearson.ci_remark
     ]
     lines += dict.fromkeys(
-        comment(f"{row['level']} level: no p: {row['pearson']['p_reason']}")
-        for row in document["rows"]
-        if "p_reason" in row["pearson"]
+        comment(f"{row.level} level: no p: {row.pearson.p_reason}")
+        for row in document.rows
+        if row.pearson.p_reason
     )
-    lines += [comment(row["signature"]) for row in document["rows"]]
+    lines += [comment(row.signature) for row in document.rows]
     return "\n".join(lines)
 
 
-def _level_heading(document: dict[str, Any], level: str) -> str:
+def _level_heading(document: MetricCorrelations, level: str) -> str:
     """With what the intervals speak of, where all rows of the level speak of the same."""
-    scopes = {row.get("generalises_to", "") for row in document["rows"] if row["level"] == level}
+    scopes = {row.generalises_to for row in document.rows if row.level == level}
     scope = scopes.pop() if len(scopes) == 1 else ""
     return escaped(f"{level} ({scope})" if scope else level)
 
 
-def _with_intervals(cells: list[str], intervals: list[list[float] | None]) -> list[str]:
+def _with_intervals(cells: list[str], intervals: list[tuple[float, float] | None]) -> list[str]:
     """The row of values and, where any has one, the row of their intervals beneath it."""
     lines = [row_of(cells)]
     if any(intervals):
@@ -115,44 +114,46 @@ def _number(value: float) -> str:
     return f"{value:.3f}".replace("-", "$-$")
 
 
-def _best(rows: list[dict[str, Any]], level: str, name: str) -> float | None:
+def _best(rows: Sequence[CorrelationRow], level: str, name: str) -> float | None:
     """The strongest correlation in the metric's own direction (a distance should correlate
     negatively); None where fewer than two compete."""
-    strengths = [_strength(row, name) for row in rows if row["level"] == level]
+    strengths = [_strength(row, name) for row in rows if row.level == level]
     defined = [strength for strength in strengths if strength is not None]
     return max(defined) if len(defined) > 1 else None
 
 
-def _strength(row: dict[str, Any], name: str) -> float | None:
-    value = row[name]["value"]
-    return None if value is None else value if row["higher_is_better"] else -value
+def _strength(row: CorrelationRow, name: str) -> float | None:
+    value = row.of(name).value
+    return None if value is None else value if row.higher_is_better else -value
 
 
-def _cell(row: dict[str, Any] | None, name: str, best: float | None) -> str:
-    if row is None or row[name]["value"] is None:
+def _cell(row: CorrelationRow | None, name: str, best: float | None) -> str:
+    value = row.of(name).value if row else None
+    if row is None or value is None:
         return "--"
-    text = _number(row[name]["value"])
+    text = _number(value)
     if best is not None and _strength(row, name) == best:
         text = rf"\textbf{{{text}}}"
-    p = row[name].get("p")
+    p = row.of(name).p
     if p is not None and p >= 0.05:
         text += r"$^\dagger$"
     return text
 
 
 def _of_people(
-    by_level: dict[str, Any], levels: list[str]
-) -> tuple[list[str], list[list[float] | None]]:
+    document: MetricCorrelations, statistic: str, levels: Sequence[str]
+) -> tuple[list[str], list[tuple[float, float] | None]]:
     """(values, intervals) of each level and coefficient."""
-    found = [(by_level.get(level, {}), name) for level in levels for name, _ in COEFFICIENTS]
-    values = [of_level.get(name) for of_level, name in found]
-    numbers = [_number(value) if isinstance(value, float) else "--" for value in values]
-    return numbers, [of_level.get("ci", {}).get(name) for of_level, name in found]
+    found = [
+        document.people(statistic, level, name) for level in levels for name, _ in COEFFICIENTS
+    ]
+    values = ["--" if one.value is None else _number(one.value) for one in found]
+    return values, [one.ci for one in found]
 
 
-def _note(document: dict[str, Any]) -> str:
+def _note(document: MetricCorrelations) -> str:
     return comment(
-        f"{document['corpus']} {document['corpus_version']}, aspect {document['aspect']}; dagger: "
-        f"p >= 0.05; intervals: {document['ci']}, {document['resamples']} draws, seed "
-        f"{document['seed']}"
+        f"{document.corpus} {document.corpus_version}, aspect {document.aspect}; dagger: "
+        f"p >= 0.05; intervals: {document.ci}, {document.resamples} draws, seed "
+        f"{document.seed}"
     )

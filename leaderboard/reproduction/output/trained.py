@@ -236,7 +236,7 @@ def _end(value: float) -> str:
 def _scored_text(ours: Mapping[str, Any]) -> str:
     return (
         f", {format_share(ours['coverage'])} scored"
-        if "coverage" in ours and is_partial(ours)
+        if "coverage" in ours and is_partial(ours["coverage"])
         else ""
     )
 
@@ -399,9 +399,12 @@ def _latex_table(document: Mapping[str, Any], table: Mapping[str, Any]) -> list[
     lines += [r"\bottomrule", r"\end{tabular}"]
     scored = [one for row in table["rows"] for group in row["ours"] for one in group["scored"]]
     lines += [
-        comment(f"{one['configuration']}, {table['corpus']}: {coverage_text(one)}, n = {one['n']}")
+        comment(
+            f"{one['configuration']}, {table['corpus']}: {coverage_text(one['coverage'])}, "
+            f"n = {one['n']}"
+        )
         for one in scored
-        if is_partial(one)
+        if is_partial(one["coverage"])
     ]
     return [*lines, *(comment(one["signature"]) for one in scored)]
 

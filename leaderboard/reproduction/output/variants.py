@@ -6,6 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from annotations.console import figure_with_interval
+from common.estimates import Estimate
+from leaderboard.answers.metrics import Averages, CorrelationRow, MetricCorrelations
 from leaderboard.reproduction.output.estimate_columns import estimate_columns, estimate_values
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
@@ -25,76 +27,71 @@ CSV_COLUMNS = [*estimate_columns([*_NAMES, *ACCURACIES]), *(f"{key}_groups" for 
 """A column is empty where the level has no such variant."""
 
 
-def csv_values(row: dict[str, Any]) -> list[Any]:
+def csv_values(row: CorrelationRow) -> list[Any]:
     values: list[Any] = []
     for key in (*GROUPED, CORRECTED):
+        variant = row.variant(key)
         for name in COEFFICIENTS:
-            values += _estimate(f"{key}_{name}", row.get(key, {}).get(name))
+            values += _estimate(f"{key}_{name}", variant.of(name) if variant else None)
     for key in ACCURACIES:
-        values += _estimate(key, row.get(key))
-    return values + [row.get(key, {}).get("groups", "") for key in GROUPED]
+        values += _estimate(key, row.accuracy(key))
+    grouped = [row.variant(key) for key in GROUPED]
+    return values + [one.groups if isinstance(one, Averages) else "" for one in grouped]
 
 
-def _estimate(name: str, estimate: dict[str, Any] | None) -> list[Any]:
+def _estimate(name: str, estimate: Estimate | None) -> list[Any]:
     if estimate is None:
         return [""] * len(estimate_columns([name]))
-    return list(estimate_values(name, estimate).values())
+    return list(estimate_values(name, estimate.as_json()).values())
 
 
-def variant_rows(document: dict[str, Any]) -> list[list[str]]:
+def variant_rows(document: MetricCorrelations) -> list[list[str]]:
     """Metric and variant, level, groups with a defined Pearson's r, nothing, the three
     coefficients."""
     rows = []
-    for row in document["rows"]:
-        for key, words in GROUPED.items():
-            if key in row:
-                rows.append(
-                    _table_row(
-                        row, key, words, f"{row[key]['defined']['pearson']} of {row[key]['groups']}"
-                    )
-                )
-        if CORRECTED in row:
-            rows.append(
-                _table_row(
-                    row,
-                    CORRECTED,
-                    "corrected for the unreliability of the human scores",
-                    str(row["n"]),
-                )
+    for row in document.rows:
+        for key, words in {
+            **GROUPED,
+            CORRECTED: "corrected for the unreliability of the human scores",
+        }.items():
+            variant = row.variant(key)
+            if variant is None:
+                continue
+            n = (
+                f"{variant.defined['pearson']} of {variant.groups}"
+                if isinstance(variant, Averages)
+                else str(row.n)
             )
+            figures = [figure_with_interval(variant.of(name).as_json()) for name in COEFFICIENTS]
+            rows.append([f"{row.metric}, {words}", row.level, n, "", *figures])
     return rows
 
 
-def _table_row(row: dict[str, Any], key: str, words: str, n: str) -> list[str]:
-    figures = [figure_with_interval(row[key][name]) for name in COEFFICIENTS]
-    return [f"{row['metric']}, {words}", row["level"], n, "", *figures]
-
-
-def accuracy_rows(document: dict[str, Any]) -> list[list[str]]:
+def accuracy_rows(document: MetricCorrelations) -> list[list[str]]:
     return [
-        [row["metric"], row["level"], words, figure_with_interval(row[key])]
-        for row in document["rows"]
+        [row.metric, row.level, words, figure_with_interval(accuracy.as_json())]
+        for row in document.rows
         for key, words in ACCURACIES.items()
-        if key in row
+        if (accuracy := row.accuracy(key))
     ]
 
 
-def undefined_variants(document: dict[str, Any]) -> list[tuple[str, str]]:
+def undefined_variants(document: MetricCorrelations) -> list[tuple[str, str]]:
     """(what, why) of each variant's coefficient without a value."""
-    variants = {**GROUPED, CORRECTED: "corrected"}
     return [
-        (f"{row['metric']}, {words} ({row['level']})", row[key][name]["reason"])
-        for row in document["rows"]
-        for key, words in variants.items()
+        (f"{row.metric}, {words} ({row.level})", variant.of(name).reason)
+        for row in document.rows
+        for key, words in {**GROUPED, CORRECTED: "corrected"}.items()
+        if (variant := row.variant(key))
         for name in COEFFICIENTS
-        if key in row and row[key][name]["value"] is None
+        if not variant.of(name).is_defined
     ]
 
 
-def undefined_accuracies(document: dict[str, Any]) -> list[tuple[str, str]]:
+def undefined_accuracies(document: MetricCorrelations) -> list[tuple[str, str]]:
     return [
-        (f"{row['metric']}, {words} ({row['level']})", row[key]["reason"])
-        for row in document["rows"]
+        (f"{row.metric}, {words} ({row.level})", accuracy.reason)
+        for row in document.rows
         for key, words in ACCURACIES.items()
-        if key in row and row[key]["value"] is None
+        if (accuracy := row.accuracy(key)) and not accuracy.is_defined
     ]
