@@ -235,6 +235,7 @@ WHO = {
     "who may see the challenge": ("open", "open"),
     "who may see the corpus": ("open", "open"),
     "who holds the link": ("open", "open"),
+    "everybody, where `DIALEVAL_OIDC_ISSUER` names a provider": ("closed", "closed"),  # none here
     "who is logged in": ("login", "open"),
     "who may have its files": ("login", "closed"),
     "who may see the submission": ("login", "closed"),
