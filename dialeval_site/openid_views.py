@@ -21,6 +21,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotations import rates
 from annotations.accounts import may_act
 from dialeval_site import openid, two_factor
 from dialeval_site.account_forms import SignUpForm
@@ -29,6 +30,8 @@ from dialeval_site.backends import GUESS_SECONDS
 from dialeval_site.two_factor_views import log_in_with_code
 
 NEXT = "openid_next"
+LOG_INS_A_MINUTE = 300
+"""From one address: a lecture hall logs in at once."""
 log = logging.getLogger(__name__)
 View = Callable[[HttpRequest], HttpResponse]
 
@@ -49,6 +52,11 @@ def _for_logged_out_users(view: View) -> View:
 @require_safe
 @_for_logged_out_users
 def to_provider(request: HttpRequest) -> HttpResponse:
+    """Each begins a session, so nobody begins them without end."""
+    if rates.counted_request("openid", rates.address_of(request), 60) > LOG_INS_A_MINUTE:
+        response = _page(request, {"too_often": True}, 429)
+        response["Retry-After"] = "60"
+        return response
     request.session[NEXT] = safe_next(request)
     try:
         return openid.log_in_address(request, request.build_absolute_uri(reverse("openid-return")))

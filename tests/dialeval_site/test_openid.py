@@ -18,7 +18,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from annotations.models import AuditEntry
 from common.roles import ORGANISER
-from dialeval_site import environment
+from dialeval_site import environment, openid_views
 from dialeval_site.demo import DEMO_ACCOUNTS, make_account
 from dialeval_site.models import LinkedIdentity
 from tests.dialeval_site.authenticator import code_of
@@ -366,6 +366,15 @@ def test_what_a_visitor_writes_into_the_address_is_one_line_of_the_log(
 ) -> None:
     client.get(reverse("openid-return"), {"error": "x", "error_description": "a\nERROR b"})
     assert [one.getMessage().count("\n") for one in caplog.records if "OpenID" in one.msg] == [0]
+
+
+def test_one_address_begins_so_many_log_ins_a_minute(
+    client: Client, db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openid_views, "LOG_INS_A_MINUTE", 2)
+    monkeypatch.setattr("common.clock.seconds", lambda: 1_000_000.0)
+    answers = [client.get(reverse("openid-log-in")).status_code for _ in range(3)]
+    assert answers == [302, 302, 429]
 
 
 # --- settings -------------------------------------------------------------------------------------
