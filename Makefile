@@ -66,11 +66,13 @@ bench: setup .venv/.dev
 		$(BIN)/python -m bench.$$name $$(test $$name != mixed_load || echo --small) || exit 1; \
 	done
 
-# Pages of the functions that others may call, from their docstrings: var/reference/index.html.
+# Pages of the functions that others may call, from their docstrings (var/reference/index.html); beside them those of
+# commands, settings, addresses, formats and metrics, from what each declares.
 REFERENCE := annotations.agreement common.correlation annotations.formats.exporters annotations.formats.importers \
 	leaderboard.client leaderboard.statistics workers.metrics
 reference: setup .venv/.dev
 	$(BIN)/pdoc --docformat google --output-directory var/reference $(REFERENCE)
+	$(BIN)/python -m tests.reference var/reference
 
 # --- a release: CONTRIBUTING.md says when ------------------------------------------------------------------------
 

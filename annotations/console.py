@@ -10,14 +10,20 @@ import json
 import os
 import select
 import sys
-from argparse import ArgumentTypeError
+import textwrap
+from argparse import SUPPRESS, Action, ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import (
+    BaseCommand,
+    CommandError,
+    CommandParser,
+    DjangoHelpFormatter,
+)
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
@@ -32,9 +38,33 @@ for terabytes."""
 NAMED_WITH_A_REASON = 6
 
 
-class ConsoleCommand(BaseCommand):
-    """Results go to standard output, everything said about them to standard error."""
+class HelpFormatter(DjangoHelpFormatter):
+    """Names each default, keeps paragraphs apart, and leaves indented lines (examples) alone."""
 
+    def _get_help_string(self, action: Action) -> str | None:
+        is_set = action.default is not False and action.default not in (None, "", {}, SUPPRESS)
+        if not (action.help and action.option_strings and is_set) or "default" in action.help:
+            return action.help
+        return f"{action.help} (default: %(default)s)"
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        paragraphs = textwrap.dedent(text).strip("\n").split("\n\n")
+        return "\n\n".join(
+            one.rstrip()
+            if one.startswith(" ")
+            else indent + textwrap.fill(" ".join(one.split()), width, break_on_hyphens=False)
+            for one in paragraphs
+        )
+
+
+class ConsoleCommand(BaseCommand):
+    """Results go to standard output, everything said about them to standard error.
+
+    ``epilog`` is what ``manage.py help NAME`` says below the arguments: paragraphs, and examples as
+    indented lines.
+    """
+
+    epilog = ""
     requires_system_checks: list[str] = []
     reads_database = True
 
@@ -53,7 +83,9 @@ class ConsoleCommand(BaseCommand):
         return super().execute(*args, **options)
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        parser = super().create_parser(
+            prog_name, subcommand, formatter_class=HelpFormatter, epilog=self.epilog, **kwargs
+        )
 
         def refuse(message: str) -> NoReturn:
             if not getattr(parser, "called_from_command_line", None):
@@ -162,7 +194,7 @@ def _refuse_broken_texts(options: dict[str, Any]) -> None:
 def add_ratings_arguments(parser: CommandParser) -> None:
     """Which ratings a statistic is of, and how its intervals are drawn: the same for every command
     that makes one."""
-    parser.add_argument("--corpus", required=True, metavar="S")
+    add_corpus_argument(parser)
     add_choice_arguments(parser)
     parser.add_argument(
         "--resamples",
@@ -170,15 +202,32 @@ def add_ratings_arguments(parser: CommandParser) -> None:
         default=1000,
         help=f"bootstrap draws of dialogues, up to {MAX_DRAWS:,}; 0: no intervals",
     )
-    parser.add_argument("--seed", type=parse_integer(0), default=0)
+    parser.add_argument("--seed", type=parse_integer(0), default=0, help="of the draws")
+
+
+def add_corpus_argument(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--corpus", required=True, metavar="S", help="the corpus's slug: its newest version"
+    )
 
 
 def add_choice_arguments(parser: CommandParser) -> None:
     """Aspect and systems, wherever the ratings come from."""
-    parser.add_argument("--aspect", help="default: the corpus's main aspect")
+    parser.add_argument(
+        "--aspect", help="the human score, in any case (default: the corpus's main aspect)"
+    )
     chosen = parser.add_mutually_exclusive_group()
     chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")
     chosen.add_argument("--exclude", type=comma_list, metavar="x,y", help="all but these systems")
+
+
+def add_format_argument(parser: CommandParser, *more: str) -> None:
+    parser.add_argument(
+        "--format",
+        choices=["table", "json", *more],
+        default="table",
+        help="what is printed" + (", latex for a paper" if "latex" in more else ""),
+    )
 
 
 def make_database_ready() -> None:
@@ -221,7 +270,9 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     columns = list(zip(header, *rows, strict=True)) if rows else [(name,) for name in header]
     widths = [max(len(cell) for cell in column) for column in columns]
     to_the_right = [
-        bool(column[1:]) and all(_is_figure(cell) for cell in column[1:]) for column in columns
+        len(column) > 1
+        and all(cell in ("", "–") or cell[0] in "-+−.0123456789" for cell in column[1:])
+        for column in columns
     ]
 
     def line(cells: Sequence[str]) -> str:
@@ -234,10 +285,6 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(
         [line(header), line(["-" * width for width in widths]), *(line(row) for row in rows)]
     )
-
-
-def _is_figure(cell: str) -> bool:
-    return cell in ("", "–") or cell[0] in "-+−.0123456789"
 
 
 def figure(value: float | None, decimals: int = 3) -> str:

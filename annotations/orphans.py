@@ -87,7 +87,16 @@ def collect(now: float | None = None, force: bool = False) -> list[Collected]:
     ``StorageAway``, ``OSError``."""
     site_identity.check()
     now = time.time() if now is None else now
-    collected = [_incoming(now), _left_by_older(now), _probes(now)]
+    # Of senders who vanished, and of web servers that were killed. They are half a file, and whoever
+    # sent one has been told so, or sends it again: there is nothing to keep in quarantine.
+    folder = Path(settings.UPLOAD_FOLDER) / "incoming"
+    incoming = folder.iterdir() if folder.is_dir() else ()
+    older = (path for pattern in LEFT_BY_OLDER for path in Path(settings.HOME).glob(pattern))
+    collected = [
+        _removed(INCOMING, incoming, now, INCOMING_SECONDS, "no submission took it in"),
+        _removed(TEMPORARY, older, now, LEFT_BY_OLDER_SECONDS, "an older dialeval left it"),
+        _probes(now),
+    ]
     for kind in site_identity.kinds:
         if kind.grace_seconds is not None:
             collected.append(_of_kind(kind, now, force))
@@ -184,19 +193,6 @@ def _quarantined(kind: FileKind) -> Iterator[tuple[date, str, StoredFile]]:
 def _entries(files: Iterable[StoredFile]) -> int:
     """A model of many files counts once."""
     return len({file.name.partition("/")[0] for file in files})
-
-
-def _incoming(now: float) -> Collected:
-    """Of senders who vanished, and of web servers that were killed. They are half a file, and
-    whoever sent one has been told so, or sends it again: there is nothing to keep in quarantine."""
-    folder = Path(settings.UPLOAD_FOLDER) / "incoming"
-    left = folder.iterdir() if folder.is_dir() else ()
-    return _removed(INCOMING, left, now, INCOMING_SECONDS, "no submission took it in")
-
-
-def _left_by_older(now: float) -> Collected:
-    left = (path for pattern in LEFT_BY_OLDER for path in Path(settings.HOME).glob(pattern))
-    return _removed(TEMPORARY, left, now, LEFT_BY_OLDER_SECONDS, "an older dialeval left it")
 
 
 def _removed(kind: str, paths: Iterable[Path], now: float, grace: float, why: str) -> Collected:

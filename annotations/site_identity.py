@@ -90,7 +90,12 @@ def check() -> None:
     own = identity()
     unclaimed = unclaimed_places(own)
     for place in unclaimed:  # all are looked at before one is claimed
-        _refuse_unknown_files(place)
+        here = [kind for kind in kinds if kind.in_home == place.is_home]
+        names = {kind.folder: kind.names() for kind in here}
+        known = sum(len(kind.known(names[kind.folder])) for kind in here)
+        total = sum(map(len, names.values()))
+        if total - known > UNKNOWN_SHARE * total:
+            raise _foreign(place, f"holds {total} files, of which this database knows {known}")
     for place in unclaimed:
         place.create(own)
         if place.read() != own:
@@ -132,16 +137,6 @@ def why_not_start() -> str:
         if getattr(connection, "pool", None):
             connection.close_pool()
     return ""
-
-
-def _refuse_unknown_files(place: Place) -> None:
-    names = {kind.folder: kind.names() for kind in kinds if kind.in_home == place.is_home}
-    known = sum(
-        len(kind.known(names[kind.folder])) for kind in kinds if kind.in_home == place.is_home
-    )
-    total = sum(map(len, names.values()))
-    if total - known > UNKNOWN_SHARE * total:
-        raise _foreign(place, f"holds {total} files, of which this database knows {known}")
 
 
 def _foreign(place: Place, why: str) -> ForeignFiles:

@@ -15,13 +15,12 @@ import time
 from collections.abc import Callable
 
 from annotations.formats.records import Utterance
-from workers.judging.calls import Answer, ChatRequest, TokenChance
-from workers.judging.expected import expected
-from workers.judging.injection import find
-from workers.judging.parsing import parse
-from workers.judging.prompt_file import OUR_PROMPTS, JudgePromptFile, own_prompt
-from workers.judging.render import render, render_dialogue
-from workers.language_models.client import Message
+from workers.inference.language_models.client import Message
+from workers.judges.core.calls import Answer, ChatRequest, TokenChance
+from workers.judges.core.injection import find
+from workers.judges.core.parsing import expected, parse
+from workers.judges.core.prompt_file import OUR_PROMPTS, JudgePromptFile, own_prompt
+from workers.judges.core.rendering import render, render_dialogue
 from workers.metrics.base import Example
 
 CALLS = 10_395

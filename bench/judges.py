@@ -28,13 +28,12 @@ from dataclasses import dataclass, field
 
 from bench.made_corpus import home_of_its_own
 from tests.judges.loopback_server import Loopback, loopback_server
-from workers.judging.calls import Answer, Call, ChatRequest
-from workers.judging.dispatcher import Dispatcher
-from workers.judging.limits import Limits
-from workers.judging.memory_cache import MemoryResponseCache
-from workers.judging.rates import Unlimited
-from workers.judging.response_cache import ResponseCache
-from workers.language_models.client import Message
+from workers.inference.language_models.client import Message
+from workers.judges.core.calls import Answer, Call, ChatRequest
+from workers.judges.core.dispatcher import Dispatcher
+from workers.judges.core.memory_cache import MemoryResponseCache
+from workers.judges.core.rate_limit import Limits, Unlimited
+from workers.judges.core.response_cache import ResponseCache
 
 CALLS, AT_ONCE, SECONDS, WARM_UP = 10_395, 64, 0.2, 256
 IDEAL = AT_ONCE / SECONDS

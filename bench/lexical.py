@@ -23,10 +23,10 @@ from pathlib import Path
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from rouge_score.rouge_scorer import RougeScorer
 
-from workers.metrics import tokenisation
 from workers.metrics.base import Example
-from workers.metrics.configuration import parse
-from workers.metrics.normalisation import normalise
+from workers.metrics.common import tokenisation
+from workers.metrics.common.configuration import parse
+from workers.metrics.common.lexical import normalise
 
 SYSTEMS, TURNS = 99, 105
 AT_LEAST = 5.0

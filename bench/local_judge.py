@@ -24,15 +24,14 @@ from pathlib import Path
 
 from annotations.formats.importers.registry import importers
 from annotations.formats.records import DialogueRecord, ResponseRecord
-from workers.judging.calls import Call
-from workers.judging.dispatcher import Dispatcher
-from workers.judging.limits import Limits
-from workers.judging.memory_cache import MemoryResponseCache
-from workers.judging.rates import InProcessRateLimit
-from workers.language_models import server
-from workers.language_models.client import Endpoint
+from workers.inference.language_models import server
+from workers.inference.language_models.client import Endpoint
+from workers.judges.core.calls import Call
+from workers.judges.core.dispatcher import Dispatcher
+from workers.judges.core.memory_cache import MemoryResponseCache
+from workers.judges.core.rate_limit import InProcessRateLimit, Limits
 from workers.metrics.base import Example
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 
 DEMO = Path(__file__).resolve().parents[1] / "annotations" / "demo" / "demo.jsonl"
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")

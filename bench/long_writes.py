@@ -131,8 +131,8 @@ def do(step: str, home: Path) -> None:
     from annotations.campaigns.actions import publishing, setup
     from annotations.campaigns.models import Campaign, Guidelines
     from annotations.corpora.queries import select_systems, version_of
-    from workers import runs
-    from workers.metrics.configuration import parse
+    from workers.metrics.common.configuration import parse
+    from workers.runs import actions
 
     def campaign() -> Campaign:
         return Campaign.objects.get(slug=SLUG)
@@ -163,7 +163,7 @@ def do(step: str, home: Path) -> None:
     elif step == "unpublish":
         publishing.unpublish(campaign())
     elif step == "runs":
-        runs.request([parse("word_f1")], select_systems(version_of(SLUG)), hint=False)
+        actions.request([parse("word_f1")], select_systems(version_of(SLUG)), hint=False)
     elif step == "campaign":
         setup.delete(campaign(), SLUG)
     elif step == "delete":

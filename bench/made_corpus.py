@@ -23,7 +23,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from annotations.models import CorpusVersion, System
-    from workers.metrics.configuration import Configuration
+    from workers.metrics.common.configuration import Configuration
 
 PROJECT = Path(__file__).resolve().parent.parent
 SEED = 0
@@ -225,7 +225,7 @@ def _batches(rows: Iterator[Any]) -> Iterator[list[Any]]:
 def configurations(count: int = METRICS) -> list[Configuration]:
     """Every registered turn-level metric, then each with its switches turned, up to ``count``
     configurations."""
-    from workers.metrics.configuration import Configuration
+    from workers.metrics.common.configuration import Configuration
     from workers.metrics.registry import all_metrics
 
     found: list[tuple[int, Configuration]] = []

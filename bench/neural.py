@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 
 from bench.neural_input import SYSTEMS, made_systems, vocabulary
+from workers.inference.model_files import PACKAGED_ENCODER, PACKAGED_LANGUAGE_MODEL, model_files
 from workers.metrics.base import Example
-from workers.model_files import PACKAGED_ENCODER, PACKAGED_LANGUAGE_MODEL, model_files
 
 BERTSCORE = ("bertscore_p", "bertscore_r", "bertscore_f1")
 EMBEDDINGS = ("embedding_average", "vector_extrema", "greedy_matching")
@@ -64,9 +64,9 @@ def clock(threads: int) -> Callable[[], float]:
 
 def ours(threads: int, names: Sequence[str], systems: Systems, folder: str) -> dict[str, Any]:
     """Seconds of each metric in turn, and its scores: one a response, or one a system."""
-    from workers import resources
-    from workers.encoders.encoder import encoder_for
-    from workers.metrics.configuration import parse
+    from workers.inference import resources
+    from workers.inference.encoders.encoder import encoder_for
+    from workers.metrics.common.configuration import parse
 
     resources.use(resources.Resources("cpu", threads, feature_folder=Path(folder)))
     encoder_for().token_states(["One text."])
@@ -101,9 +101,9 @@ def as_human(example: Example) -> Example:
 
 
 def our_likelihoods(threads: int, examples: list[Example]) -> dict[str, Any]:
-    from workers import resources
-    from workers.language_models.likelihood import causal_model_for
-    from workers.metrics.configuration import parse
+    from workers.inference import resources
+    from workers.inference.language_models.likelihood import causal_model_for
+    from workers.metrics.common.configuration import parse
 
     resources.use(resources.Resources("cpu", threads))
     causal_model_for()
@@ -170,7 +170,7 @@ def one_by_one(threads: int, examples: list[Example]) -> dict[str, Any]:
     import torch
 
     from bench import neural_peers as peers
-    from workers.language_models.loading import load_causal
+    from workers.inference.language_models.loading import load_causal
 
     torch.set_num_threads(threads)
     tokenizer, model = load_causal(
@@ -189,7 +189,7 @@ def _tagged(example: Example) -> str:
 
 def frechet(_threads: int, samples: int = 150, dimensions: int = 768) -> dict[str, float]:
     from bench import neural_peers as peers
-    from workers.metrics.frechet import frechet_distance
+    from workers.metrics.common.frechet import frechet_distance
 
     random = np.random.default_rng(0)
     a = random.normal(size=(samples, dimensions)).astype(np.float32)
@@ -379,7 +379,7 @@ def _three(seconds: Sequence[float]) -> str:
 def tokens_of(systems: Systems) -> tuple[int, int]:
     """Tokens of distinct responses and references, and of distinct pairs of context and response,
     specials included."""
-    from workers.encoders.tokens import Tokens
+    from workers.inference.encoders.tokens import Tokens
 
     tokens = Tokens(model_files(PACKAGED_ENCODER))
     flat = [example for examples in systems for example in examples]

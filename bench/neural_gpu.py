@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from workers.inference.model_files import PACKAGED_ENCODER, model_files
 from workers.metrics.base import Example
-from workers.model_files import PACKAGED_ENCODER, model_files
 
 REPEATS = 20
 """The texts of 99 systems take a GPU a few seconds: each goes in so many variants, so that there is
@@ -23,8 +23,8 @@ def measured(threads: int, systems: list[list[Example]]) -> dict[str, Any] | Non
 
     if not torch.cuda.is_available():
         return None
-    from workers import resources
-    from workers.encoders.encoder import TextEncoder
+    from workers.inference import resources
+    from workers.inference.encoders.encoder import TextEncoder
 
     with tempfile.TemporaryDirectory() as folder:
         _make_base_model(Path(folder))

@@ -282,7 +282,7 @@ def prepare(small: bool) -> Any:
 def forty_metrics() -> list[Any]:
     """Those without a model in all their settings, then some with one: scores are made up for
     all."""
-    from workers.metrics.configuration import Configuration
+    from workers.metrics.common.configuration import Configuration
     from workers.metrics.registry import all_metrics
 
     found = configurations(METRICS)

@@ -30,8 +30,8 @@ from scipy.stats import spearmanr
 from annotations.formats.records import Utterance
 from bench.neural import as_human
 from bench.neural_input import SYSTEMS, made_systems, vocabulary
+from workers.inference.model_files import PACKAGED_ENCODER, model_files
 from workers.metrics.base import Example
-from workers.model_files import PACKAGED_ENCODER, model_files
 
 DEMO = Path(__file__).parent.parent / "annotations" / "demo" / "demo.jsonl"
 WITH_ENCODER = (
@@ -118,8 +118,8 @@ def scored(
     device: str, precision: str, names: Sequence[str], models: dict[str, str], timed: int
 ) -> dict[str, Any]:
     """By metric: scores of the demo and seconds of the made systems, or what was raised."""
-    from workers import resources
-    from workers.metrics.configuration import parse
+    from workers.inference import resources
+    from workers.metrics.common.configuration import parse
 
     resources.use(resources.Resources(device, precision))
     systems, _ = demo()

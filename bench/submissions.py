@@ -82,7 +82,7 @@ def _word_lists_into(home: Path) -> None:
 
 
 def _that_run_here(names: list[str]) -> list[str]:
-    from workers.metrics.configuration import parse
+    from workers.metrics.common.configuration import parse
 
     return [name for name in names if not parse(name).missing()]
 

@@ -1,7 +1,7 @@
 """``python -m bench.training``: examples/s of training DEnsity's selection model, and what comes
 after it.
 
-Ours is the loop that trainings use (``workers.training.loop`` with the recipe density, L_RS +
+Ours is the loop that trainings use (``workers.training.core.loop`` with the recipe density, L_RS +
 L_CL). The peer is a plain PyTorch loop over the very same batches: the same encoder and first
 weights, the same token ids, losses, gradient limit and AdamW, every batch padded to its longest
 input and taken in one pass, the last layer whole. It is given ready token ids; ours makes them. An
@@ -31,7 +31,7 @@ from typing import Any
 
 from bench.neural_gpu import _make_base_model
 from bench.neural_input import vocabulary
-from workers.model_files import PACKAGED_ENCODER, model_files
+from workers.inference.model_files import PACKAGED_ENCODER, model_files
 
 MODELS = ("minilm", "base")
 POINTS = 20_000
@@ -58,7 +58,7 @@ ON_GPU = {"minilm": Shape(16, 15, 30, 10_000), "base": Shape(16, 15, 30, 10_000)
 
 def made_dialogues(count: int, seed: int = 0) -> list[Any]:
     from annotations.formats.records import Utterance
-    from workers.training.dialogues import TrainingDialogue
+    from workers.training.core.conversations import TrainingDialogue
 
     source = random.Random(seed)
     words = vocabulary(str(model_files(PACKAGED_ENCODER).folder))
@@ -87,9 +87,9 @@ def trained(threads: int, model: str, device: str, shape: Shape) -> dict[str, An
     batches."""
     import torch
 
-    from workers import resources
-    from workers.training.making import plan_of, split_of
-    from workers.training.recipes.density import DensityTask
+    from workers.inference import resources
+    from workers.training.core.making import plan_of, split_of
+    from workers.training.core.recipes.density import DensityTask
 
     resources.use(resources.Resources(device, threads))
     with tempfile.TemporaryDirectory() as place:
@@ -138,8 +138,8 @@ def _clock(device: str) -> Callable[[], float]:
 
 
 def _ours(task: Any, settings: Any, folder: Path, device: str, shape: Shape) -> float:
-    from workers.training.loop import train
-    from workers.training.settings import Abandoned
+    from workers.training.core.loop import train
+    from workers.training.core.settings import Abandoned
 
     now, times = _clock(device), []
 
@@ -166,8 +166,7 @@ def _inputs(task: Any, item: Any) -> list[Any]:
 def _peer(task: Any, model: Any, batches: Any, device: str) -> dict[str, Any]:
     import torch
 
-    from workers.training.losses.response_selection import response_selection
-    from workers.training.losses.supervised_contrastive import supervised_contrastive
+    from workers.training.core.losses import response_selection, supervised_contrastive
 
     candidates = 1 + task.settings()["negatives"]
     padding = task.selection.padding_id
@@ -210,12 +209,12 @@ def scored(threads: int, device: str, pairs: int) -> dict[str, float]:
     import numpy as np
     import torch
 
-    from workers import resources
-    from workers.encoders.loading import padded
-    from workers.training.gaussian import GaussianFit
-    from workers.training.pairs import pairs_of
-    from workers.training.recipes.density import texts_of
-    from workers.training.selection import SelectionShape, new_selection
+    from workers.inference import resources
+    from workers.inference.encoders.loading import padded
+    from workers.training.core.conversations import pairs_of
+    from workers.training.core.gaussian import GaussianFit
+    from workers.training.core.recipes.density import texts_of
+    from workers.training.core.selection import SelectionShape, new_selection
 
     resources.use(resources.Resources(device, threads))
     selection = new_selection(PACKAGED_ENCODER, SelectionShape(), 0)
@@ -258,7 +257,7 @@ def fitted(threads: int, dimensions: int, points: int) -> dict[str, float]:
     import numpy as np
     from sklearn.covariance import EmpiricalCovariance
 
-    from workers.training.gaussian import GaussianFit
+    from workers.training.core.gaussian import GaussianFit
 
     features = np.random.default_rng(0).standard_normal((points, dimensions)).astype(np.float32)
     GaussianFit.of(features[: 2 * dimensions])

@@ -108,7 +108,7 @@ def measure(case: Case, systems_wanted: int) -> str:
     size = replace(COMPERDIAL, systems=systems_wanted, raters=3, raters_an_item=(1, 1))
     with home_of_its_own(case.with_services) as home:
         from annotations.corpora.queries import select_systems
-        from workers.metrics.configuration import parse
+        from workers.metrics.common.configuration import parse
 
         version = make_corpus("made", size)
         systems = select_systems(version)
@@ -125,12 +125,12 @@ def measure(case: Case, systems_wanted: int) -> str:
 
 
 def inline_rate(systems: list[Any]) -> float:
-    from workers import execution, runs
-    from workers.metrics.configuration import parse
+    from workers.metrics.common.configuration import parse
     from workers.models import MetricRun
+    from workers.runs import actions, execution
 
     wanted = [parse(text) for text in INLINE_METRICS]
-    runs.request(wanted, systems, hint=False)
+    actions.request(wanted, systems, hint=False)
     waiting = list(MetricRun.objects.values_list("pk", flat=True))
     execution.compute(waiting[0])  # modules and the turns' texts are loaded once a process
     start = time.perf_counter()
@@ -140,15 +140,15 @@ def inline_rate(systems: list[Any]) -> float:
 
 
 def idle_latency(systems: list[Any]) -> float:
-    from workers import runs
-    from workers.metrics.configuration import parse
+    from workers.metrics.common.configuration import parse
     from workers.models import MetricRun
+    from workers.runs import actions
 
     wanted = parse(IDLE_METRIC)
     seconds = []
     for number, system in enumerate(systems[: IDLE_RUNS + 2]):
         start = time.perf_counter()
-        runs.request([wanted], [system])
+        actions.request([wanted], [system])
         run = MetricRun.objects.filter(
             system=system, configuration=wanted.text, state=MetricRun.State.DONE
         )
@@ -161,11 +161,11 @@ def idle_latency(systems: list[Any]) -> float:
 
 
 def throughput(wanted: list[Any], systems: list[Any]) -> tuple[float, float]:
-    from workers import runs
     from workers.models import MetricRun
+    from workers.runs import actions
 
     start = time.perf_counter()
-    runs.request(wanted, systems)
+    actions.request(wanted, systems)
     requested = time.perf_counter() - start
     left = MetricRun.objects.filter(configuration__in=METRICS).exclude(state=MetricRun.State.DONE)
     wait_for(lambda: not left.exists(), look_every=0.1)

@@ -36,6 +36,8 @@ SIGN_UPS_AN_HOUR = 100
 
 
 class LoginView(views.LoginView):
+    """Log in."""
+
     redirect_authenticated_user = True
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -62,8 +64,8 @@ class LoginView(views.LoginView):
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_up(request: HttpRequest) -> HttpResponse:
-    """Makes an account, logs in and leads to ``next``: the page that asked for it, or the
-    challenges."""
+    """Make an account, log in and go on to ``next``: the page that asked for it, or the challenges.
+    403 where ``DIALEVAL_SIGN_UP`` is ``closed``."""
     next_page = safe_next(request)
     if request.user.is_authenticated:
         return HttpResponseRedirect(next_page or reverse("challenges"))
@@ -123,6 +125,8 @@ def safe_next(request: HttpRequest) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def account(request: HttpRequest) -> HttpResponse:
+    """One's name, teams and e-mail address; POST changes the address: ``email``, ``password``, and
+    ``code`` where two-factor log-in is on."""
     form = EmailForm(
         request.POST if request.method == "POST" else None,
         initial={"email": request.user.email},

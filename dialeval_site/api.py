@@ -37,7 +37,7 @@ from dialeval_site.api_tokens import router as tokens
 from dialeval_site.error_pages import RETRY_SECONDS
 from leaderboard.api import router as meta_evaluation
 from leaderboard.challenges.api.router import router as challenges
-from workers.api import router as metrics
+from workers.runs.api import router as metrics
 
 log = logging.getLogger(__name__)
 
@@ -239,7 +239,7 @@ def _unreadable(_request: HttpRequest, _error: Exception) -> HttpResponse:
 
 
 def no_such_address(_request: HttpRequest) -> HttpResponse:
-    """Whatever else lies below /api/."""
+    """Whatever else lies below /api/: a problem (404, JSON)."""
     return problem_response(
         404, _("There is nothing at this address. See /api/v1/docs/."), code="address"
     )

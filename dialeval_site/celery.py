@@ -48,8 +48,8 @@ def _get_ready(sender: Any, **_: Any) -> None:
     """Before the pool forks its processes; a process that takes the place of a dead one is forked
     from the same."""
     from annotations import site_identity
-    from workers import resources
-    from workers.warming import warm_up
+    from workers.inference import resources
+    from workers.runs.execution import warm_up
 
     if refusal := site_identity.why_not_start():
         sys.exit(f"dialeval: {refusal}")

@@ -21,12 +21,12 @@ from annotations.models import CorpusVersion, DemoAccount
 from common.roles import ORGANISER, PARTICIPANT, RATER
 from dialeval_site.demo_campaigns import load_demo_campaigns
 from dialeval_site.demo_challenge import load_demo_challenge
-from workers import queries as run_queries
-from workers import runs
 from workers.judges.actions import start_judge_run
 from workers.judges.models import JudgeRun
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.metrics.registry import all_metrics
+from workers.runs import actions as runs
+from workers.runs import queries
 
 DEMO_CORPUS = settings.PROJECT / "annotations" / "demo" / "demo.jsonl"
 DEMO_SLUG = "demo"
@@ -92,9 +92,7 @@ def _score(version: CorpusVersion) -> None:
     known = all_metrics()
     quick = [metric.name for metric in known.values() if metric.queue == "cpu"]
     named = [*quick, *(name for name in WITH_A_MODEL if name in known)]
-    offered = [
-        parse(name) for name in named if not run_queries.why_not_offered(parse(name), version)
-    ]
+    offered = [parse(name) for name in named if not queries.why_not_offered(parse(name), version)]
     runs.request(offered, select_systems(version))
 
 
@@ -102,7 +100,7 @@ def _judge(version: CorpusVersion) -> None:
     """Once: who stopped it does not want it again at the next start."""
     for judge in map(parse, JUDGES):
         known = JudgeRun.objects.filter(version=version, configuration=judge.text).exists()
-        if not known and not run_queries.why_not_offered(judge, version):
+        if not known and not queries.why_not_offered(judge, version):
             start_judge_run(
                 version,
                 judge,

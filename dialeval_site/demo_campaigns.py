@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotations.campaigns.actions import setup
-from annotations.campaigns.actions.chat_systems import save_chat_system
+from annotations.campaigns.actions.chat import save_chat_system
 from annotations.campaigns.actions.checks import add_checks
 from annotations.campaigns.actions.work_queue import Judgement, fill_queue, join, rate
 from annotations.campaigns.models import Assignment, Campaign, ChatSystem, Item, Participation

@@ -19,9 +19,7 @@ from leaderboard.challenges.models import Challenge, Round, Track
 from leaderboard.challenges.queries.downloads import dialogue_records
 from leaderboard.challenges.uploads import upload_from_bytes
 from workers.baselines.base import Baseline, places_of
-from workers.baselines.dull import Dull
-from workers.baselines.echo import Echo
-from workers.baselines.verbose import Verbose
+from workers.baselines.simple import Dull, Echo, Verbose
 
 SLUG = "demo-challenge"
 BASELINES_ACCOUNT = "demo-baselines"

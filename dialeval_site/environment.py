@@ -1,7 +1,6 @@
 """Every setting an operator can make, read from the environment and from nowhere else.
 
-``docs/settings.md`` is checked against ``SETTINGS`` by a test: a setting without documentation
-fails it.
+``help`` is what ``make reference`` prints of a setting; a test fails where one says nothing.
 """
 
 from __future__ import annotations

@@ -13,14 +13,15 @@ from dialeval_site import readiness
 @require_safe
 @never_cache
 def health(_request: HttpRequest) -> JsonResponse:
-    """Liveness: asks nothing of anything, so it answers while the database is away. To start the
-    process anew would not bring that back."""
+    """``{"status": "ok"}`` while this web process answers. Asks nothing of database or broker, so
+    it answers while they are away: to start the process anew would not bring them back."""
     return JsonResponse({"status": "ok", "version": settings.VERSION})
 
 
 @require_safe
 @never_cache
 def ready(_request: HttpRequest) -> JsonResponse:
-    """Readiness: 200 where all that a request needs is there, else 503 with the reason."""
+    """200 where the site can work, else 503: database, migrations, broker, uploads, each with its
+    reason."""
     found = readiness.checked()
     return JsonResponse(found, status=200 if found["status"] == "ready" else 503)

@@ -11,4 +11,5 @@ from dialeval_site.next_actions import next_actions
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
+    """The corpora that one may see."""
     return corpora_page(request, next_actions)

@@ -37,8 +37,8 @@ class NoSweeps(logging.Filter):
 
 
 class Line(logging.Formatter):
-    """``2026-11-20 09:30:00,000 INFO workers.execution metric run 17 failed [request_id=… row=run
-    17]``"""
+    """``2026-11-20 09:30:00,000 INFO workers.runs.execution metric run 17 failed [request_id=…
+    row=run 17]``"""
 
     def __init__(self) -> None:
         super().__init__("{asctime} {levelname} {name} {message}", style="{")

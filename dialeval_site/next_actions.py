@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotations.campaigns.queries.drafts_and_open import drafts_and_open_campaigns
+from annotations.campaigns.queries.overview import drafts_and_open_campaigns
 from annotations.campaigns.queries.work_queue import waiting_for
 from annotations.models import CorpusVersion
 from common.roles import is_organiser
@@ -26,7 +26,7 @@ from leaderboard.challenges.queries.standing import (
     organisers_challenges,
     own_open_rounds,
 )
-from workers.queries import failed_by_version
+from workers.runs.queries import failed_by_version
 
 MOST = 3
 """Of one kind: what is more stands on the page that lists it."""

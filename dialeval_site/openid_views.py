@@ -52,7 +52,8 @@ def _for_logged_out_users(view: View) -> View:
 @require_safe
 @_for_logged_out_users
 def to_provider(request: HttpRequest) -> HttpResponse:
-    """Each begins a session, so nobody begins them without end."""
+    """Lead to the OpenID Connect provider; ``next`` is the page afterwards. 404 without one."""
+    # Each begins a session, so nobody begins them without end.
     if rates.counted_request("openid", rates.address_of(request), 60) > LOG_INS_A_MINUTE:
         response = _page(request, {"too_often": True}, 429)
         response["Retry-After"] = "60"
@@ -68,6 +69,7 @@ def to_provider(request: HttpRequest) -> HttpResponse:
 @require_safe
 @_for_logged_out_users
 def from_provider(request: HttpRequest) -> HttpResponse:
+    """Log in whom the provider confirmed, or lead to the first log-in. 404 without a provider."""
     try:
         identity = openid.identity_of(request)
     except openid.ProviderError as problem:
@@ -84,7 +86,8 @@ def from_provider(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @_for_logged_out_users
 def first_log_in(request: HttpRequest) -> HttpResponse:
-    """Whose address an account has links that account; others make one, where they may."""
+    """Link the account that has one's address, by its ``username`` and ``password``; people without
+    one sign up, where ``DIALEVAL_OIDC_SIGN_UP`` lets them. 404 without a provider."""
     identity = openid.waiting(request)
     if identity is None:
         return redirect("login")
@@ -102,7 +105,7 @@ def first_log_in(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def unlink(request: HttpRequest) -> HttpResponse:
-    """The account keeps its password."""
+    """End the provider's log-in to one's account, which keeps its password."""
     openid.unlink(request.user)
     messages.success(request, _("The link is removed. You log in with your password."))
     return redirect("account")

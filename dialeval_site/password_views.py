@@ -33,6 +33,8 @@ RESETS_PER_HOUR = 20
 
 @method_decorator([READ_OR_SENT, sensitive_post_parameters(), never_cache], name="dispatch")
 class PasswordChangeView(views.PasswordChangeView):
+    """Another password."""
+
     success_url = reverse_lazy("account")
     extra_context = {"section": "account"}
 
@@ -90,7 +92,8 @@ def _warn_of_other_ways_in(request: HttpRequest, user: Any) -> None:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def forgotten_password(request: HttpRequest) -> HttpResponse:
-    """Without a mail server it says whom to ask."""
+    """Ask for a link to a new password: ``email``; the answer is the same for an unknown one. Where
+    the site sends no e-mail it says whom to ask."""
     template = "registration/password_reset_form.html"
     if not settings.SENDS_EMAIL:
         return render(
@@ -113,14 +116,18 @@ def forgotten_password(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD"])
 def password_reset_sent(request: HttpRequest) -> HttpResponse:
+    """What happens next."""
     return render(request, "registration/password_reset_done.html")
 
 
 @method_decorator([READ_OR_SENT, sensitive_post_parameters(), never_cache], name="dispatch")
 class NewPasswordView(views.PasswordResetConfirmView):
-    """Where the link leads. Django takes the token out of the address before the page is shown, so
+    """A new password; the link is good for an hour and once.
+
+    Where the link leads. Django takes the token out of the address before the page is shown, so
     that no Referer carries it; a new password ends all sessions, and logs nobody in: who has a
-    second factor is asked for it."""
+    second factor is asked for it.
+    """
 
     success_url = reverse_lazy("login")
 

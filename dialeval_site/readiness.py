@@ -25,7 +25,7 @@ from annotations.models import OrphanCount
 from common.read_only import is_busy, refuses_writes, takes_writes
 from dialeval_site.folder_broker import SCHEME
 from dialeval_site.storage import storage_answers
-from workers import presence
+from workers.runs import presence
 
 log = logging.getLogger(__name__)
 

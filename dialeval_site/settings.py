@@ -31,7 +31,7 @@ INSTALLED_APPS = [
     "leaderboard.challenges",
     "leaderboard",
     "workers.judges",
-    "workers.trainings",
+    "workers.training",
     "workers",
     "annotations.campaigns",
     "common",

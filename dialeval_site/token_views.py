@@ -27,7 +27,11 @@ from dialeval_site.token_forms import TokenForm
 @login_required
 @sensitive_variables("token", "context")
 def tokens(request: HttpRequest) -> HttpResponse:
-    """A new token stands on the page that answers the form, and never again."""
+    """One's tokens of the API; POST makes one and shows it once: ``name``, ``scopes``, ``days``,
+    ``password``, and ``code`` where two-factor log-in is on.
+
+    A new token stands on the page that answers the form, and never again.
+    """
     if request.method != "POST":
         return _page(request, TokenForm(user=request.user))
     form = TokenForm(request.POST, user=request.user)
@@ -54,6 +58,7 @@ def _page(request: HttpRequest, form: TokenForm, **more: Any) -> HttpResponse:
 
 @own_form("tokens")
 def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    """One's own token opens nothing any more."""
     row = token_rows.of(request.user).filter(pk=pk).first()
     if row is None:
         raise Http404("there is no such token of yours")
@@ -66,6 +71,7 @@ def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def api_docs(request: HttpRequest) -> HttpResponse:
+    """Every operation of the API."""
     address = request.build_absolute_uri("/").rstrip("/")
     return render(
         request,

@@ -44,6 +44,7 @@ def log_in_with_code(request: HttpRequest, next_page: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def second_log_in_step(request: HttpRequest) -> HttpResponse:
+    """The second step of a log-in: ``code``."""
     if request.user.is_authenticated:
         return redirect(settings.LOGIN_REDIRECT_URL)
     user = second_step.waiting(request)
@@ -104,7 +105,8 @@ def _not_of_the_demo(
 @login_required
 @_not_of_the_demo
 def own_two_factor(request: HttpRequest) -> HttpResponse:
-    """Off: how to set it up, and POST does. On: what can be done with it."""
+    """Set two-factor log-in up; POST turns it on: ``password``, ``code``, and shows ten recovery
+    codes once."""
     if two_factor.is_on(request.user):
         return redirect("two-factor") if request.method == "POST" else _page(request)
     if KEY not in request.session:
@@ -131,6 +133,7 @@ def own_two_factor(request: HttpRequest) -> HttpResponse:
 @own_form("two-factor")
 @_not_of_the_demo
 def renew_recovery_codes(request: HttpRequest) -> HttpResponse:
+    """Ten new recovery codes: ``codes-password``, ``codes-code``."""
     form = ReauthenticationForm(request.POST, prefix="codes")
     if not is_reauthenticated(request, form):
         return _page(request, codes_form=form)
@@ -142,6 +145,7 @@ def renew_recovery_codes(request: HttpRequest) -> HttpResponse:
 @own_form("two-factor")
 @_not_of_the_demo
 def turn_two_factor_off(request: HttpRequest) -> HttpResponse:
+    """Turn it off: ``off-password``, ``off-code``."""
     form = ReauthenticationForm(request.POST, prefix="off")
     if not is_reauthenticated(request, form):
         return _page(request, off_form=form)

@@ -69,8 +69,8 @@ def _bring_roles_back_after_a_flush() -> None:
     post_migrate.connect(make_roles, weak=False, dispatch_uid="roles of the tests")
 
 
-OF_A_MATRIX = "_gets_what_the_matrix_says"
-FOR_SQLITE = ("transaction=True", OF_A_MATRIX, "mark.sqlite")
+OF_THE_API_S_MATRIX = "test_each_caller_gets_what_the_matrix_says"
+FOR_SQLITE = ("transaction=True", OF_THE_API_S_MATRIX, "mark.sqlite")
 """One of these stands in each file that has tests for SQLite, see
 ``pytest_collection_modifyitems``."""
 
@@ -100,7 +100,7 @@ def pytest_collection() -> Iterator[None]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Who commits meets locks, which SQLite has of its own: such a test runs on both databases, as
-    do those of ``ON_SQLITE`` and one look at every page.
+    do those of ``ON_SQLITE`` and one call of every operation of the API.
 
     Files with slow tests begin first: of processes that share the work, the one that begins such a
     file last would end alone.
@@ -110,20 +110,36 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         commits = database is not None and database.kwargs.get("transaction", False)
         file = item.nodeid.partition("::")[0]
         of_sites = file.startswith("tests/faults/")
-        if file in ON_SQLITE or (commits and not of_sites) or _looks_at_a_page(item):
+        if file in ON_SQLITE or (commits and not of_sites) or _is_a_call_of_an_organiser(item):
             item.add_marker("sqlite")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
 
 
-def _looks_at_a_page(item: pytest.Item) -> bool:
-    """A case of the matrices of permissions, of the role that may see everything: together they
-    open every address once."""
-    of_a_matrix = getattr(item, "originalname", "").endswith(OF_A_MATRIX)
+def _is_a_call_of_an_organiser(item: pytest.Item) -> bool:
+    """A case of the API's matrix of permissions, of who may see everything: together they call
+    every operation once. Every page is opened on SQLite by browsers (``test_every_page.py``)."""
     parameters = getattr(getattr(item, "callspec", None), "params", {})
-    return of_a_matrix and (
-        parameters.get("role") == "superuser" or parameters.get("caller") == "organiser"
+    return (
+        getattr(item, "originalname", "") == OF_THE_API_S_MATRIX
+        and parameters.get("caller") == "organiser"
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def contexts_of_pages_alone(django_test_environment: None) -> None:
+    """Django's test client keeps a copy of the context of every template that is rendered: each
+    included part, each widget and each option of a form, hundreds on a page, a third of what a page
+    takes. ``answer.context`` holds here what the view gave."""
+    from django.template import RequestContext, Template
+    from django.test.signals import template_rendered
+
+    def render(template: Any, context: Any) -> Any:
+        if context.template is template and isinstance(context, RequestContext):
+            template_rendered.send(sender=template, template=template, context=context)
+        return template.nodelist.render(context)
+
+    Template._render = render
 
 
 @pytest.fixture(scope="session")
@@ -237,7 +253,7 @@ def no_corpus_of_another_test() -> Iterator[None]:
         django_cache.cache.clear()
     if (cache := sys.modules.get("common.cache")) is not None:
         cache.forget()
-    queries = sys.modules.get("workers.queries")
+    queries = sys.modules.get("workers.runs.queries")
     if queries is not None:
         queries.forget()
     if (read_only := sys.modules.get("common.read_only")) is not None:

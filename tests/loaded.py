@@ -1,5 +1,6 @@
 """The processes of a test's site: its code is loaded once for each set of settings, and each process
-of the site is a fork of what is loaded.
+of the site is a fork of what is loaded. That process is itself a fork, of one that has loaded the
+libraries that no setting changes, once for all sites of a test process.
 
 So each is, as on a site, a process of its own that has run nothing else, without the seconds of a
 processor that loading takes: a test that starts a worker, a web server and three commands spent
@@ -10,10 +11,12 @@ tested in ``tests/faults/test_run.py`` and ``tests/faults/test_deployment.py``.
 from __future__ import annotations
 
 import atexit
+import importlib
 import json
 import os
 import runpy
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -28,25 +31,76 @@ from typing import Any
 
 PROJECT = Path(__file__).resolve().parent.parent
 SECONDS_BETWEEN_LOOKS = 0.02
+LIBRARIES = (
+    "numpy", "scipy.stats", "scipy.optimize", "regex", "markdown_it", "pydantic", "psycopg",
+    "redis", "celery.apps.worker", "celery.bin.celery", "celery.concurrency.prefork",
+    "kombu.transport.redis", "kombu.transport.filesystem", "gunicorn.app.wsgiapp",
+    "gunicorn.workers.gthread", "django.core.management", "django.core.servers.basehttp",
+    "django.db.models", "django.db.migrations.executor", "django.forms", "django.template",
+    "django.test", "django.views.generic", "sqlparse",
+)  # fmt: skip
+"""What every site loads, and what asks neither settings nor environment as it is loaded."""
+READ_AT_THE_START = ("LD_", "PYTHON", "MALLOC", "OPENBLAS", "OMP_", "LANG", "LC_")
+"""Variables of these names are read as a process starts: a fork is too late for them."""
+
+
+class Libraries:
+    """A process that has loaded ``LIBRARIES``, and forks when it is asked."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._one_at_a_time = threading.Lock()
+        self._asked, heard = socket.socketpair()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.loaded"],
+            cwd=PROJECT,
+            env=environment,
+            stdin=heard,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        heard.close()
+
+    def fork(self, environment: Mapping[str, str], stdin: int, stdout: int) -> int:
+        """The process that does what ``main`` does, with this environment."""
+        with self._one_at_a_time, tempfile.NamedTemporaryFile("w") as file:
+            json.dump(dict(environment), file)
+            file.flush()
+            socket.send_fds(self._asked, [file.name.encode()], [stdin, stdout])
+            return int(self._asked.recv(100))
+
+    def end(self) -> None:
+        self._asked.close()
+        self._process.wait()
+
+
+_OF_ALL_SITES: dict[tuple[tuple[str, str], ...], Libraries] = {}
+"""The first interpreter's that is asked for: another one is a site's own."""
+
+
+def _read_at_the_start(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(one for one in environment.items() if one[0].startswith(READ_AT_THE_START)))
 
 
 class Loaded:
     """A process that has loaded a site's code with these settings, and forks when it is asked."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        # Tests tell a site's own processes by the home that they were started with
-        home = environment["DIALEVAL_HOME"]
-        others = {name: value for name, value in environment.items() if name != "DIALEVAL_HOME"}
         self._one_at_a_time = threading.Lock()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.loaded", home],
-            cwd=PROJECT,
-            env=others,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        self._own: Libraries | None = None
+        key = _read_at_the_start(environment)
+        if not _OF_ALL_SITES:
+            _OF_ALL_SITES[key] = Libraries(environment)
+            atexit.register(_OF_ALL_SITES[key].end)
+        libraries = _OF_ALL_SITES.get(key)
+        if libraries is None:
+            libraries = self._own = Libraries(environment)
+        stdin, asked = os.pipe()
+        answered, stdout = os.pipe()
+        self._pid = libraries.fork(environment, stdin, stdout)
+        os.close(stdin)
+        os.close(stdout)
+        self._asked, self._answered = os.fdopen(asked, "wb"), os.fdopen(answered, "rb")
 
     def start(self, command: Sequence[str], out: Path, error: Path) -> Forked:
         """A process that does what ``python`` with these arguments does."""
@@ -70,22 +124,25 @@ class Loaded:
         Raises:
             EOFError: these settings cannot be loaded.
         """
-        asked, answers = self._process.stdin, self._process.stdout
-        assert asked is not None
-        assert answers is not None
         with self._one_at_a_time:
             with suppress(BrokenPipeError):
-                asked.write(json.dumps(question).encode() + b"\n")
-                asked.flush()
-            answer = answers.readline()
+                self._asked.write(json.dumps(question).encode() + b"\n")
+                self._asked.flush()
+            answer = self._answered.readline()
         if not answer:
             raise EOFError
         return json.loads(answer)
 
     def end(self) -> None:
         """What it started has been ended before."""
-        self._process.kill()
-        self._process.communicate()
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+        self._answered.read()  # until nobody can answer any more
+        self._answered.close()
+        with suppress(BrokenPipeError):
+            self._asked.close()
+        if self._own:
+            self._own.end()
 
 
 @dataclass
@@ -120,9 +177,44 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
 
-def main(home: str) -> None:
+def fork_for_each() -> None:
+    """The process of ``Libraries``: ends with the process that asks."""
+    for name in LIBRARIES:
+        with suppress(ImportError):  # what is not installed a site does not load
+            importlib.import_module(name)
+    asked = socket.socket(fileno=0)
+    while True:
+        path, streams, _, _ = socket.recv_fds(asked, 4096, 2)
+        _reap()
+        if not path:
+            return
+        environment = json.loads(Path(path.decode()).read_text())
+        child = os.fork()
+        if not child:
+            os.setsid()
+            for place, stream in enumerate(streams):
+                os.dup2(stream, place)
+                os.close(stream)
+            os.environ.clear()
+            os.environ.update(environment)
+            try:
+                main()
+            finally:
+                os._exit(0)  # a parent's ``finally`` is not this one's
+        for stream in streams:
+            os.close(stream)
+        asked.send(str(child).encode())
+
+
+def _reap() -> None:
+    """Who has ended leaves the list of processes."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dialeval_site.settings")
-    os.environ["DIALEVAL_HOME"] = home
     import django
 
     django.setup()
@@ -134,21 +226,22 @@ def main(home: str) -> None:
 
 
 def _load_what_stays(command: list[str]) -> None:
-    """What web servers and workers load beyond a command, for this process and those that
-    follow."""
-    if command[:2] not in (["-m", "celery"], ["-m", "gunicorn"]):
+    """What web servers, workers and the checks of most commands load beyond a site's code, for this
+    process and those that follow."""
+    if command[:2] == ["manage.py", "shell"]:
         return
     import gunicorn.app.wsgiapp
     import gunicorn.workers.gthread  # noqa: F401
     from django.urls import get_resolver
 
-    _ = get_resolver().url_patterns  # a worker's checks read them, too
+    with suppress(Exception):  # whoever looks will say so
+        _ = get_resolver().url_patterns
     if command[1] == "celery":
         import celery.apps.worker
         import celery.bin.celery  # noqa: F401
 
         from dialeval_site.celery import app
-        from workers.warming import warm_up
+        from workers.runs.execution import warm_up
 
         app.loader.import_default_modules()
         warm_up({"cpu", "gpu"})  # as a worker before it forks
@@ -206,4 +299,4 @@ def _status(child: int) -> int | None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    fork_for_each()

@@ -40,14 +40,20 @@ FOLDER_BROKER = ("tests/faults/test_run.py", "tests/faults/test_folder_broker.py
 """Whose sites have SQLite and the folder broker, wherever they run."""
 _FAULTS_OF_ONE_WRITER = (
     "imports",
-    "backups",
-    "rating_crowd_http",
     "read_only",
-    "clock",
     "full_database",
     "killed_writes",
     *(
-        ("old_worker", "workers", "submissions", "analyses", "backups_into_older")
+        (
+            "backups",
+            "rating_crowd_http",
+            "clock",
+            "old_worker",
+            "workers",
+            "submissions",
+            "analyses",
+            "backups_into_older",
+        )
         if IS_LONG
         else ()
     ),

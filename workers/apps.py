@@ -1,14 +1,14 @@
 from django.apps import AppConfig
 from django.conf import settings
 
-from workers import resources
+from workers.inference import resources
 
 
 class WorkersConfig(AppConfig):
     name = "workers"
 
     def ready(self) -> None:
-        from workers.trainings import remote
+        from workers.training import remote
 
         resources.use(
             resources.Resources(

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db.models import F, QuerySet
 
-from workers.language_models.usage import Usage
+from workers.inference.language_models.usage import Usage
 
 
 def reserve(row: QuerySet[Any], most: Usage) -> bool:

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import close_old_connections, connection
 
 from common.jobs.models import Job, JobQuerySet, Reaped
-from workers import presence
+from workers.runs import presence
 
 log = logging.getLogger(__name__)
 

@@ -139,7 +139,7 @@ class MetricRun(Job):
 
 
 class QueueSeen(models.Model):
-    """When a worker that takes from this queue last said so (``workers.presence``)."""
+    """When a worker that takes from this queue last said so (``workers.runs.presence``)."""
 
     queue = models.CharField(max_length=10, unique=True)
     seen_at = models.DateTimeField()

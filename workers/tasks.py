@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from annotations import orphans
 from common.jobs.tasks import row_task
-from workers import answering, execution, presence
+from workers.chats import execution as answering
 from workers.jobs import reap_all
 from workers.models import MetricRun
+from workers.runs import execution, presence
+from workers.runs.presence import LOOK_SECONDS, waiting_answers
 from workers.signals import run_begins
-from workers.waiting_raters import LOOK_SECONDS, waiting_answers
 
 
 @row_task

@@ -1,10 +1,11 @@
 from django.urls import include, path
 
-from workers import chat_views, views
+from workers.chats import views as chat_views
+from workers.runs import views
 
 urlpatterns = [
-    path("", include("workers.judges.prompt_urls")),
-    path("", include("workers.judges.run_urls")),
+    path("", include("workers.judges.urls")),
+    path("", include("workers.judges.urls")),
     path("metrics/", views.metrics, name="metrics"),
     path("runs/", views.all_runs, name="runs"),
     path("corpora/<slug:slug>/runs/", views.corpus_runs, name="corpus-runs"),

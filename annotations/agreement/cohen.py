@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -60,6 +60,19 @@ class PairwiseKappa:
         """
         return cls(Estimate.undefined(reason), ())
 
+    def as_json(self) -> dict[str, Any]:
+        """``mean`` is the number itself, with its interval beside it; undefined carries ``value``
+        too, as everywhere."""
+        mean = self.mean.as_json()
+        document = (
+            {"mean": mean.pop("value"), **mean} if self.mean.is_defined else {"mean": None, **mean}
+        )
+        document["pairs"] = [
+            {"raters": list(pair.raters), "items": pair.items, **pair.kappa.as_json()}
+            for pair in self.pairs
+        ]
+        return document
+
 
 def cohen_kappas(table: Tabulation, jackknife: Jackknife) -> dict[Weighting, PairwiseKappa]:
     """Cohen's κ of all pairs of raters under the three weightings, each with its 95 % interval.
@@ -82,7 +95,8 @@ def cohen_kappas(table: Tabulation, jackknife: Jackknife) -> dict[Weighting, Pai
         return {
             weighting: PairwiseKappa.undefined("fewer than two raters") for weighting in WEIGHTINGS
         }
-    weights = _disagreement_weights(table.levels)
+    distance = np.abs(table.levels[:, np.newaxis] - table.levels)
+    weights = np.stack([(distance > 0).astype(np.float64), distance, distance**2])
     pairs: dict[Weighting, list[PairKappa]] = {weighting: [] for weighting in WEIGHTINGS}
     mean = _MeanOfPairs(table.least_common_items, int(jackknife.group.max()) + 1)
     for some in _pairs_of_raters(table, jackknife.group, weights):
@@ -272,12 +286,6 @@ class _MeanOfPairs:
         return jackknife.estimate(
             float(self._sum[kind] / self._pairs[kind]), left_out, np.flatnonzero(self._read[kind])
         )
-
-
-def _disagreement_weights(levels: FloatArray) -> FloatArray:
-    """Weights of a disagreement between two levels; weightings × V × V."""
-    distance = np.abs(levels[:, np.newaxis] - levels[np.newaxis, :])
-    return np.stack([(distance > 0).astype(np.float64), distance, distance**2])
 
 
 def _kappas_of(tallies: FloatArray, weights: FloatArray) -> FloatArray:

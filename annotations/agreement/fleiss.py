@@ -8,6 +8,7 @@ level.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,13 @@ class FleissKappa:
     kappa: Estimate
     items: int = 0
     ratings_per_item: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """κ, and what it stands on where it is on any item."""
+        document = self.kappa.as_json()
+        if self.items:
+            document |= {"items": self.items, "ratings_per_item": self.ratings_per_item}
+        return document
 
 
 def fleiss_kappa(table: Tabulation, jackknife: Jackknife) -> FleissKappa:

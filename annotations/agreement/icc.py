@@ -22,6 +22,7 @@ and Fleiss's own. A negative component is not raised to 0, as it is not there ei
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -57,6 +58,13 @@ class IntraclassCorrelation:
             Both coefficients undefined, and k = 0.
         """
         return cls(Estimate.undefined(reason), Estimate.undefined(reason))
+
+    def as_json(self) -> dict[str, Any]:
+        """Both coefficients, with the k where there is one."""
+        mean_of_k = self.mean_of_k.as_json()
+        if self.k:
+            mean_of_k["k"] = self.k
+        return {"icc2_1": self.single.as_json(), "icc2_k": mean_of_k}
 
 
 @dataclass(frozen=True)

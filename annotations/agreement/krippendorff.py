@@ -52,12 +52,13 @@ def krippendorff_alphas(table: Tabulation, jackknife: Jackknife) -> dict[Measure
     by_dialogue = coincidences_by_dialogue(table)
     everything = np.asarray(by_dialogue.sum(axis=0), dtype=np.float64).reshape(1, -1)
     values = _alphas_of(everything, table.levels)
-    replicates = _alphas_without_each(by_dialogue, jackknife, table.levels)
+    step = max(1, CELLS_AT_A_TIME // by_dialogue.shape[1])
+    left_out = [_alphas_of(part.sums(by_dialogue), table.levels) for part in jackknife.slices(step)]
     pairable = jackknife.group[table.dialogue[table.ratings_of_item >= 2]]
     alphas = {
         measurement: jackknife.estimate(
             float(values[measurement][0]),
-            replicates[measurement],
+            np.concatenate([part[measurement] for part in left_out] or [np.empty(0)]),
             pairable,
             if_undefined="all scores of items with two or more ratings are equal",
         )
@@ -120,17 +121,6 @@ def _sparse_coincidences(table: Tabulation) -> sparse.csr_array:
 def _weight_of_item(table: Tabulation) -> FloatArray:
     """1 / (m − 1); 0 for an item with one rating, which can neither agree nor disagree."""
     return np.where(table.ratings_of_item >= 2, 1.0 / np.maximum(table.ratings_of_item - 1, 1), 0.0)
-
-
-def _alphas_without_each(
-    by_dialogue: FloatArray | sparse.csr_array, jackknife: Jackknife, levels: FloatArray
-) -> dict[Measurement, FloatArray]:
-    step = max(1, CELLS_AT_A_TIME // by_dialogue.shape[1])
-    slices = [_alphas_of(part.sums(by_dialogue), levels) for part in jackknife.slices(step)]
-    return {
-        measurement: np.concatenate([part[measurement] for part in slices] or [np.empty(0)])
-        for measurement in MEASUREMENTS
-    }
 
 
 def _alphas_of(coincidences: FloatArray, levels: FloatArray) -> dict[Measurement, FloatArray]:

@@ -9,6 +9,7 @@ highest that it can reach is the root of the mean rating's reliability
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +41,14 @@ class LeaveOneOut:
 
     mean: Estimate
     raters: tuple[RaterCorrelation, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The mean, with each rater's correlation."""
+        per_rater = [
+            {"rater": rater.rater, "items": rater.items, **rater.correlation.as_json()}
+            for rater in self.raters
+        ]
+        return {**self.mean.as_json(), "per_rater": per_rater}
 
 
 def leave_one_out(table: Tabulation, jackknife: Jackknife) -> dict[str, LeaveOneOut]:

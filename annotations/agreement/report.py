@@ -42,7 +42,7 @@ class AgreementReport:
         """The report in the form that the agreement command and page publish.
 
         Returns:
-            The agreement document of docs/design.md, without corpus, aspect and level, which a
+            The agreement document of docs/commands.md, without corpus, aspect and level, which a
             matrix does not know.
         """
         return {
@@ -52,14 +52,10 @@ class AgreementReport:
             "krippendorff_alpha": {
                 name: alpha.as_json() for name, alpha in self.krippendorff_alpha.items()
             },
-            "cohen_kappa": {
-                name: _pairwise_json(kappa) for name, kappa in self.cohen_kappa.items()
-            },
-            "fleiss_kappa": _fleiss_json(self.fleiss_kappa),
-            "icc": _icc_json(self.icc),
-            "leave_one_out": {
-                name: _leave_one_out_json(one) for name, one in self.leave_one_out.items()
-            },
+            "cohen_kappa": {name: kappa.as_json() for name, kappa in self.cohen_kappa.items()},
+            "fleiss_kappa": self.fleiss_kappa.as_json(),
+            "icc": self.icc.as_json(),
+            "leave_one_out": {name: one.as_json() for name, one in self.leave_one_out.items()},
         }
 
 
@@ -124,39 +120,3 @@ def _undefined_for_persons(reason: str) -> dict[str, Any]:
         "icc": IntraclassCorrelation.undefined(reason),
         "leave_one_out": {name: LeaveOneOut(Estimate.undefined(reason)) for name in COEFFICIENTS},
     }
-
-
-def _pairwise_json(kappa: PairwiseKappa) -> dict[str, Any]:
-    """``mean`` is the number itself, with its interval beside it; undefined carries ``value`` too,
-    as everywhere."""
-    mean = kappa.mean.as_json()
-    document = (
-        {"mean": None, **mean} if not kappa.mean.is_defined else {"mean": mean.pop("value"), **mean}
-    )
-    document["pairs"] = [
-        {"raters": list(pair.raters), "items": pair.items, **pair.kappa.as_json()}
-        for pair in kappa.pairs
-    ]
-    return document
-
-
-def _fleiss_json(fleiss: FleissKappa) -> dict[str, Any]:
-    document = fleiss.kappa.as_json()
-    if fleiss.items:
-        document |= {"items": fleiss.items, "ratings_per_item": fleiss.ratings_per_item}
-    return document
-
-
-def _icc_json(icc: IntraclassCorrelation) -> dict[str, Any]:
-    mean_of_k = icc.mean_of_k.as_json()
-    if icc.k:
-        mean_of_k["k"] = icc.k
-    return {"icc2_1": icc.single.as_json(), "icc2_k": mean_of_k}
-
-
-def _leave_one_out_json(one: LeaveOneOut) -> dict[str, Any]:
-    per_rater = [
-        {"rater": rater.rater, "items": rater.items, **rater.correlation.as_json()}
-        for rater in one.raters
-    ]
-    return {**one.mean.as_json(), "per_rater": per_rater}

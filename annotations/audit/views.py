@@ -29,6 +29,10 @@ MAX_PARAM_LENGTH = 200
 @require_safe
 @organisers_page("home", _("only organisers read the log"))
 def audit(request: HttpRequest) -> HttpResponse:
+    """Who did what to what: one ``action`` (``round.changed``) or all of a kind, ``actor``,
+    ``challenge``, ``campaign``, ``words`` in the actor's name or the subject; ``before``,
+    ``after``: older, newer lines, 50 at a time; ``download=csv`` or ``json``: all lines asked
+    for."""
     params = _params(request)
     if "download" in request.GET:
         return _file(params, request.GET["download"])

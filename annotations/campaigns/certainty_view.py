@@ -15,9 +15,17 @@ from common.tables.to_html import whisker_svg
 @dataclass(frozen=True, slots=True)
 class Line:
     system: SystemNow
-    whisker: SafeString
+    scale: tuple[float, float]
     bar: str
     """The length of the bar, 0 to 1: the chance of the next rating against the largest one."""
+
+    @property
+    def whisker(self) -> SafeString:
+        """The system's mean and interval, drawn on the scale of all of them."""
+        if self.system.low is None or self.system.high is None:
+            return SafeString("")
+        cell = Cell(self.system.mean, ci=(self.system.low, self.system.high))
+        return mark_safe(whisker_svg(cell, self.scale))  # noqa: S308  numbers only
 
     @property
     def percent(self) -> str:
@@ -51,16 +59,8 @@ def certainty_view(campaign: Campaign, wanted: int) -> CertaintyView | None:
     ends = [end for one in ordered for end in (one.low, one.high) if end is not None]
     scale = (min(ends), max(ends)) if ends else (1.0, 5.0)
     lines = tuple(
-        Line(one, _whisker(one, scale), f"{(one.weight or 0.0) / (now.most or 1.0):.3f}")
-        for one in ordered
+        Line(one, scale, f"{(one.weight or 0.0) / (now.most or 1.0):.3f}") for one in ordered
     )
     return CertaintyView(
         now, lines, campaign.allocation == Campaign.Allocation.ADAPTIVE and not campaign.has_enough
     )
-
-
-def _whisker(system: SystemNow, scale: tuple[float, float]) -> SafeString:
-    if system.low is None or system.high is None:
-        return SafeString("")
-    drawing = whisker_svg(Cell(system.mean, ci=(system.low, system.high)), scale)
-    return mark_safe(drawing)  # noqa: S308  numbers only

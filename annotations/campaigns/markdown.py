@@ -42,11 +42,6 @@ def _tame(state: StateCore) -> None:
                 part.attrs.update({"rel": "nofollow noopener noreferrer", "target": "_blank"})
 
 
-def _make_parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    parser.validateLink = _is_allowed  # type: ignore[method-assign]
-    parser.core.ruler.push("tame", _tame)
-    return parser
-
-
-_PARSER = _make_parser()
+_PARSER = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+_PARSER.validateLink = _is_allowed  # type: ignore[method-assign]
+_PARSER.core.ruler.push("tame", _tame)

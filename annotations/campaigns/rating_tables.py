@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotations.campaigns.models import Assignment, Campaign, Item, Participation
 from annotations.campaigns.queries.quality import RaterQuality
-from annotations.campaigns.rater_statistics.checks import ChecksPassed
+from annotations.campaigns.rater_statistics.own_ratings import ChecksPassed
 from annotations.campaigns.scale import SCORES
 from common.tables import Cell, Column, Row, Table, estimate_cell
 from common.tables.numerals import written

@@ -59,7 +59,10 @@ def import_corpus(
     where it does and the content is new. ``language``: of all corpora in the file, whatever it says
     itself; the same content in another language is another version.
     """
-    _refuse_oversize(path)
+    if path.is_file() and path.stat().st_size > settings.MAX_IMPORT_BYTES:
+        limit = settings.MAX_IMPORT_BYTES // 1_000_000
+        too_large = f"the file is larger than {limit} MB (DIALEVAL_MAX_IMPORT_MB)"
+        raise ImportFailed([Problem(path.name, "", "", too_large)])
     if language:
         importer = importer.in_language(language)
     surveys = survey(importer, path)
@@ -92,21 +95,6 @@ def import_corpus(
         for version in staged.values():
             staging.remove(version)
     return outcomes
-
-
-def _refuse_oversize(path: Path) -> None:
-    if path.is_file() and path.stat().st_size > settings.MAX_IMPORT_BYTES:
-        limit = settings.MAX_IMPORT_BYTES // 1_000_000
-        raise ImportFailed(
-            [
-                Problem(
-                    path.name,
-                    "",
-                    "",
-                    f"the file is larger than {limit} MB (DIALEVAL_MAX_IMPORT_MB)",
-                )
-            ]
-        )
 
 
 def _naming_problems(path: Path, slug: str, name: str, part: PartSurvey) -> list[Problem]:

@@ -230,12 +230,12 @@ def list_dialogues(
 ) -> dict[str, Any]:
     version = version_of(request, place.slug, params)
     return page_of(
-        queries.dialogues_with_counts(version), "position", paging, _dialogue_line, version.number
+        queries.dialogues_with_counts(version),
+        "position",
+        paging,
+        lambda one: {"position": one.position, "id": one.external_id, "turns": one.turn_count},
+        version.number,
     )
-
-
-def _dialogue_line(one: Dialogue) -> dict[str, Any]:
-    return {"position": one.position, "id": one.external_id, "turns": one.turn_count}
 
 
 class DialoguePath(CorpusPath):

@@ -29,11 +29,6 @@ def _longest(field: str) -> int:
     return int(Corpus._meta.get_field(field).max_length or 0)
 
 
-def _is_here(slug: str) -> bool:
-    """Or is the first half of the addresses of a file's several corpora."""
-    return Corpus.objects.filter(Q(slug=slug) | Q(slug__startswith=f"{slug}-")).exists()
-
-
 class CorpusForm(forms.Form):
     """What the file itself must be is said by its importer."""
 
@@ -124,12 +119,18 @@ class CorpusForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if not self.errors and not cleaned["slug"]:
-            cleaned["slug"] = slugify(cleaned["name"])[: _longest("slug")] or self._slug_of_file()
+            file_name = PurePath(cleaned["file"].name).stem
+            slug = slugify(cleaned["name"]) or slugify(file_name)
+            cleaned["slug"] = slug[: _longest("slug")]
             if not cleaned["slug"]:
                 self.add_error("slug", _("Give it an address of letters, figures and hyphens."))
-        if not self.errors and cleaned["is_new_version"] and not _is_here(cleaned["slug"]):
-            message = _("There is no corpus %(slug)s, so this can be no new version of it.")
-            self.add_error("slug", message % {"slug": cleaned["slug"]})
+        if not self.errors and cleaned["is_new_version"]:
+            slug = cleaned["slug"]
+            # Or it is the first half of the addresses of a file's several corpora
+            known = Q(slug=slug) | Q(slug__startswith=f"{slug}-")
+            if not Corpus.objects.filter(known).exists():
+                message = _("There is no corpus %(slug)s, so this can be no new version of it.")
+                self.add_error("slug", message % {"slug": slug})
         return cleaned
 
     def offer_the_format_that_the_file_has(self) -> None:
@@ -143,9 +144,6 @@ class CorpusForm(forms.Form):
         self.likely_format = likely
         self.data = self.data.copy()
         self.data["format"] = likely
-
-    def _slug_of_file(self) -> str:
-        return slugify(PurePath(self.cleaned_data["file"].name).stem)[: _longest("slug")]
 
 
 class SeenByForm(forms.Form):

@@ -34,14 +34,14 @@ class NotFound(Exception):
 
 
 def visible_corpora(user: Any) -> QuerySet[Corpus]:
-    return _open_to(user).filter(Exists(CorpusVersion.objects.filter(corpus=OuterRef("pk"))))
-
-
-def _open_to(user: Any) -> QuerySet[Corpus]:
-    """With those that nothing was imported into yet."""
+    """Without those that nothing was imported into yet."""
     if is_organiser(user):
-        return Corpus.objects.all()
-    return _open_to_person(user) if user.is_authenticated else public_corpora()
+        open_to_user = Corpus.objects.all()
+    elif user.is_authenticated:
+        open_to_user = _open_to_person(user)
+    else:
+        open_to_user = public_corpora()
+    return open_to_user.filter(Exists(CorpusVersion.objects.filter(corpus=OuterRef("pk"))))
 
 
 def _open_to_person(user: Any) -> QuerySet[Corpus]:
@@ -78,7 +78,12 @@ def _rated_by(user: Any) -> QuerySet[Corpus]:
 
 def visible_version(user: Any, slug: str, number: int | None = None) -> CorpusVersion:
     """Every page of a corpus begins with it."""
-    corpus = _corpus_open_to(user, slug)
+    if is_organiser(user):
+        corpus = _OPEN_TO_ORGANISERS.first(slug=slug)
+    elif user.is_authenticated:
+        corpus = _OPEN_TO_PERSON.first(slug=slug, user=user.pk)
+    else:
+        corpus = _OPEN_TO_ALL.first(slug=slug)
     version = None if corpus is None else _version(corpus, number)
     if version is None:
         raise _not_found(slug, number)
@@ -95,17 +100,6 @@ _NEWEST_VERSION = CompiledQuery(
 _NUMBERED_VERSION = CompiledQuery(
     lambda: CorpusVersion.objects.filter(corpus=Given("corpus"), number=Given("number"))
 )
-
-
-def _corpus_open_to(user: Any, slug: str) -> Corpus | None:
-    """``_open_to``, prepared."""
-    if is_organiser(user):
-        return _OPEN_TO_ORGANISERS.first(slug=slug)
-    return (
-        _OPEN_TO_PERSON.first(slug=slug, user=user.pk)
-        if user.is_authenticated
-        else _OPEN_TO_ALL.first(slug=slug)
-    )
 
 
 def _version(corpus: Corpus, number: int | None) -> CorpusVersion | None:

@@ -75,7 +75,10 @@ class ShortTransactions:
     @contextmanager
     def next(self, rows: int | None = None) -> Iterator[None]:
         """``rows``: how many are written in it, where that is known before."""
-        self._let_others_write()
+        # PostgreSQL has many writers. In a caller's transaction the writer is not let go anyway.
+        pause = self._free_since + max(PAUSE_SECONDS, self._held) - time.perf_counter()
+        if connection.vendor == "sqlite" and not connection.in_atomic_block and pause > 0:
+            time.sleep(pause)
         with transaction.atomic():
             begun, worked = time.perf_counter(), time.thread_time()
             yield
@@ -87,13 +90,6 @@ class ShortTransactions:
         wanted = (rows or self.rows) * HELD_SECONDS / cost
         most = min(MOST_ROWS, 2 * self.rows)
         self.rows = int(max(FEWEST_ROWS, self.rows / 2, min(wanted, most)))
-
-    def _let_others_write(self) -> None:
-        """PostgreSQL has many writers. In a caller's transaction the writer is not let go in any
-        case."""
-        pause = self._free_since + max(PAUSE_SECONDS, self._held) - time.perf_counter()
-        if connection.vendor == "sqlite" and not connection.in_atomic_block and pause > 0:
-            time.sleep(pause)
 
 
 # --- leases ------------------------------------------------------------------------------------
@@ -227,8 +223,13 @@ class _RecordStore:
             self._write_systems_and_raters()
             self._write_dialogues()
             self._write_responses()
-            self._write_ratings()
-        self._forget_finished_dialogues()
+            ratings = map(self._rating, self._of(RatingRecord))
+            Rating.objects.bulk_create(ratings, batch_size=5000)
+        # Of the last dialogue responses and ratings may follow; the others are finished.
+        last = next(reversed(self.dialogues), None)
+        self.dialogues = {name: pk for name, pk in self.dialogues.items() if name == last}
+        self.turns = {key: pk for key, pk in self.turns.items() if key[0] == last}
+        self.responses = {key: pk for key, pk in self.responses.items() if key[0] == last}
         self.waiting = []
 
     def _of(self, kind: type[AnyRecord]) -> list[AnyRecord]:
@@ -292,9 +293,6 @@ class _RecordStore:
         for record, response in zip(records, responses, strict=True):
             self.responses[record.dialogue_id, record.turn, record.system] = response.pk
 
-    def _write_ratings(self) -> None:
-        Rating.objects.bulk_create(map(self._rating, self._of(RatingRecord)), batch_size=5000)
-
     def _rating(self, record: RatingRecord) -> Rating:
         if record.turn is None:
             item = {
@@ -310,13 +308,6 @@ class _RecordStore:
             comment=record.comment,
             **item,
         )
-
-    def _forget_finished_dialogues(self) -> None:
-        """All but the last one: a dialogue's responses and ratings follow it."""
-        last = next(reversed(self.dialogues), None)
-        self.dialogues = {name: pk for name, pk in self.dialogues.items() if name == last}
-        self.turns = {key: pk for key, pk in self.turns.items() if key[0] == last}
-        self.responses = {key: pk for key, pk in self.responses.items() if key[0] == last}
 
 
 # --- removing -------------------------------------------------------------------------------------

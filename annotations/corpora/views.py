@@ -51,6 +51,7 @@ def corpora_page(request: HttpRequest, next_for: NextFor) -> HttpResponse:
 
 @require_safe
 def corpus(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the corpus holds, its systems, its versions."""
     version = version_or_404(request, slug)
     table = systems_table(version)
     context = {
@@ -72,6 +73,7 @@ def corpus(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def dialogues(request: HttpRequest, slug: str) -> HttpResponse:
+    """Its dialogues, 50 a page."""
     version = version_or_404(request, slug)
     shown = Paginator(queries.dialogues_with_counts(version), DIALOGUES_A_PAGE).get_page(
         request.GET.get("page")
@@ -95,11 +97,16 @@ organisers_only = organisers_page(*ORGANISERS)
 @organisers_only
 @takes_file(organisers_alone(*ORGANISERS))
 def corpus_new(request: HttpRequest) -> HttpResponse:
-    """The file is read whole before anything is stored, in this request: its size is bounded."""
+    """Add a corpus: ``file``, ``format``, ``name``, ``slug``, ``seen_by`` (``everybody``,
+    ``organisers``), ``is_new_version``; ``corpus=`` the form for a new version of one.
+
+    The file is read whole before anything is stored, in this request: its size is bounded.
+    """
     if request.method != "POST":
-        return _form_page(
-            request, CorpusForm(initial=_new_version_of(request.GET.get("corpus", "")))
-        )
+        slug = request.GET.get("corpus", "")
+        is_known = Corpus.objects.filter(slug=slug[:80]).exists()
+        initial = {"slug": slug, "is_new_version": True} if is_known else {}
+        return _form_page(request, CorpusForm(initial=initial))
     form = CorpusForm(request.POST, request.FILES)
     if not form.is_valid():
         return _form_page(request, form)
@@ -121,14 +128,6 @@ def corpus_new(request: HttpRequest) -> HttpResponse:
         redirect("corpus", outcomes[0].version.corpus.slug)
         if len(outcomes) == 1
         else redirect("home")
-    )
-
-
-def _new_version_of(slug: str) -> dict[str, object]:
-    return (
-        {"slug": slug, "is_new_version": True}
-        if Corpus.objects.filter(slug=slug[:80]).exists()
-        else {}
     )
 
 
@@ -198,6 +197,7 @@ def _tell(request: HttpRequest, outcome: actions.ImportOutcome) -> None:
 @require_POST
 @organisers_only
 def corpus_seen_by(request: HttpRequest, slug: str) -> HttpResponse:
+    """Who sees a corpus: ``seen_by`` (``everybody``, ``organisers``)."""
     corpus = Corpus.objects.filter(slug=slug).first()
     if corpus is None:
         raise Http404(f"there is no corpus {slug}")

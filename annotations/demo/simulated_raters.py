@@ -69,22 +69,18 @@ def quality_of_response(features: ResponseFeatures, seed: str) -> float:
     unseen = random.Random(f"quality {seed}").gauss(0.0, 1.0)
     if features.written_by_person:
         return 4.0 + 0.6 * features.relevance + 0.5 * unseen
+    # An answer of one breath costs nothing; a stub or a speech up to one point.
+    words = features.words
+    length_penalty = 0.15 * (6 - words) if words < 6 else min(1.0, 0.03 * max(words - 40, 0))
     return (
         1.1
         + 3.2 * max(features.relevance, 0.0)
         + 2.4 * max(features.persona_use, 0.0)
         - 4.2 * features.copied
         - 1.2 * features.repeated
-        - _length_penalty(features.words)
+        - length_penalty
         + 0.5 * unseen
     )
-
-
-def _length_penalty(words: int) -> float:
-    """An answer of one breath costs nothing; a stub or a speech up to one point."""
-    if words < 6:
-        return 0.15 * (6 - words)
-    return min(1.0, 0.03 * max(words - 40, 0))
 
 
 def quality_of_dialogue(qualities: Sequence[float], repeated: float, seed: str) -> float:

@@ -89,7 +89,7 @@ def _environment(home: Path, database: str, broker: str) -> None:
     lists = PROJECT / "var" / "nltk_data"
     if lists.exists() and not (home / "nltk_data").exists():
         (home / "nltk_data").symlink_to(lists.resolve())
-    from workers.metrics.configuration import parse
+    from workers.metrics.common.configuration import parse
 
     if reason := parse("meteor").missing():
         raise SystemExit(f"The organiser of the load asks for METEOR, too. {reason}")

@@ -22,9 +22,9 @@ from common.version import VERSION
 from dialeval_site.backups import apart, archive, portable
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.uploads import stored_name
-from workers.model_files import ModelError
-from workers.training import by_name
-from workers.training.checkpoint import CONFIG
+from workers.inference.model_files import ModelError
+from workers.training.core import trained_models
+from workers.training.core.checkpoint import CONFIG
 
 PART_BYTES, LINE_BYTES, MOST_ROWS = 4_000_000, 500_000, 5_000
 NOT_IN_IT = (
@@ -190,9 +190,9 @@ def _add_uploads(
 
 
 def _add_models(file: archive.Writer, made: Made, progress: ProgressCallback) -> None:
-    for model in by_name.models_here():
+    for model in trained_models.models_here():
         try:
-            folder = by_name.files_of(model).folder  # fetched, where another machine made it
+            folder = trained_models.files_of(model).folder  # fetched, where another machine made it
         except ModelError:
             made.missing.append(f"trained/{model.name}")
             continue

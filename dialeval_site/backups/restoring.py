@@ -36,7 +36,7 @@ from common.temporary import temporary_folder
 from dialeval_site.backups import apart, archive, loading, portable
 from dialeval_site.backups.archive import ArchiveError, Member
 from leaderboard.challenges.uploads import incoming_folder, stored_name
-from workers.trainings import remote
+from workers.training import remote
 
 RESTORED = "site.restored"
 _BEFORE = ".before-restore-"

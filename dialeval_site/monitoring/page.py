@@ -14,7 +14,8 @@ from django.views.decorators.http import require_safe
 @require_safe
 @never_cache
 def monitoring(request: HttpRequest) -> HttpResponse:
-    """Raises Http404 without the setting; 401 without its token."""
+    """Figures for Prometheus, for who has the monitoring token: 404 without
+    ``DIALEVAL_MONITORING_TOKEN``, 401 without that token."""
     if not settings.MONITORING_TOKEN:
         raise Http404
     if not _has_the_token(request):

@@ -16,7 +16,7 @@ from prometheus_client.registry import Collector
 
 from annotations import orphans
 from dialeval_site.monitoring import work
-from workers import presence
+from workers.runs import presence
 
 log = logging.getLogger(__name__)
 

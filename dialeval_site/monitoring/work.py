@@ -16,7 +16,7 @@ from leaderboard.challenges.models import Notice, Submission
 from leaderboard.models import Analysis
 from workers.judges.models import Purse, Trial
 from workers.models import MetricRun
-from workers.trainings.models import Training
+from workers.training.models import Training
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 LATEST = 20_000

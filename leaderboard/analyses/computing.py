@@ -18,7 +18,7 @@ from leaderboard.analyses.kinds import all_kinds
 from leaderboard.analyses.look import is_of, look, question_of, wanted_of
 from leaderboard.models import Analysis
 from workers.jobs import FailJob, LeaseLost, RetryJob, works_on
-from workers.waiting_raters import LOOK_SECONDS
+from workers.runs.presence import LOOK_SECONDS
 
 
 @works_on(Analysis.objects.defer("answer").select_related("version__corpus"))

@@ -38,11 +38,11 @@ class Kind:
     whenever its numbers or its shape change, by a change anywhere in the code that it comes from:
     what an older version made is computed anew. (tests/leaderboard/test_kind_versions.py holds an
     answer of each kind.) ``stamp(version, **parameters)`` names the state of the data that it is
-    made from: an answer with another stamp is out of date. ``refreshed_for``: for how long after a look
-    workers make it anew by themselves when its data change. ``for_files``: the key of the document
-    that only files and the API need; pages read the answer without it (``look.whole`` with it).
-    ``of_pairs``: there are as many answers as pairs of systems or metrics, thousands of them, so
-    that only some are kept and only some may wait at a time.
+    made from: an answer with another stamp is out of date. ``refreshed_for``: for how long after a
+    look workers make it anew by themselves when its data change. ``for_files``: the key of the
+    document that only files and the API need; pages read the answer without it (``look.whole`` with
+    it). ``of_pairs``: there are as many answers as pairs of systems or metrics, thousands of them,
+    so that only some are kept and only some may wait at a time.
 
     ``resolved(version, parameters)``: the parameters as they are stored, with what they come to
     where they are silent, so that no two surfaces differ by default

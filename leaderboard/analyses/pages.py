@@ -50,7 +50,10 @@ def waiting_page(
 
 @require_safe
 def analysis(request: HttpRequest, key: str) -> HttpResponse:
-    """How far one is. A page that waits asks for the part that has changed."""
+    """How far a stored statistic is, for who was shown a page that waits for it or shows it of
+    older data (the key is signed); what went wrong, for organisers. With htmx the part of that
+    page which renews itself: ``mark`` (what it shows; 204 where nothing has changed), ``shows``
+    (``older``, ``nothing``)."""
     found = _found(key)
     if not request.htmx:
         return _whole(request, found)
@@ -80,6 +83,7 @@ def _whole(request: HttpRequest, found: Look) -> HttpResponse:
 @require_POST
 @organisers_page("home", "only organisers have a statistic computed again")
 def try_again(_request: HttpRequest, key: str) -> HttpResponse:
+    """Compute a statistic that failed once more."""
     rows.try_again(_row_of(key).pk)
     return redirect("analysis", key)
 

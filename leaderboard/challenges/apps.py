@@ -10,15 +10,17 @@ class ChallengesConfig(AppConfig):
         from leaderboard.challenges import signals, uploads  # noqa: F401  connects them
         from leaderboard.challenges.actions import judge_budget
         from leaderboard.challenges.queries import board  # noqa: F401  its kind of stored answer
-        from leaderboard.challenges.queries.named_judges import rounds_naming
-        from leaderboard.challenges.queries.submission_times import received_at
-        from leaderboard.challenges.queries.system_choices import of_rounds_and_tracks
+        from leaderboard.challenges.queries.contributions import (
+            of_rounds_and_tracks,
+            received_at,
+            rounds_naming,
+        )
         from leaderboard.pages.systems import query
         from leaderboard.queries import system_choice
-        from workers.judges import budgets, prompt_uses
+        from workers.judges import budgets, prompt_queries
 
         budgets.register(judge_budget.pays_for)
-        prompt_uses.register(rounds_naming)
+        prompt_queries.register(rounds_naming)
         system_choice.register(of_rounds_and_tracks)
         query.register(received_at)
         site_identity.register(uploads.FILES)

@@ -25,7 +25,16 @@ def process(submission: Submission, claim: Claim) -> bool:
     if submission.user is not None and not may_act(submission.user):
         raise FailJob("the account that sent it is disabled on this site")
     try:
-        _do(submission, claim)
+        if submission.kind == Submission.Kind.PROMPT:
+            from leaderboard.challenges import generation
+
+            generation.generate(submission, claim)
+        elif submission.kind == Submission.Kind.SCORES:
+            from leaderboard.challenges import score_intake
+
+            score_intake.take_in(submission, claim)
+        else:
+            validation.validate(submission, claim)
     except (JobEnded, SoftTimeLimitExceeded):
         raise
     except UnknownMetric as problem:
@@ -45,16 +54,3 @@ def process(submission: Submission, claim: Claim) -> bool:
             "something went wrong on this site; an organiser can read what."
         ) from problem
     return True
-
-
-def _do(submission: Submission, claim: Claim) -> None:
-    if submission.kind == Submission.Kind.PROMPT:
-        from leaderboard.challenges import generation
-
-        generation.generate(submission, claim)
-    elif submission.kind == Submission.Kind.SCORES:
-        from leaderboard.challenges import score_intake
-
-        score_intake.take_in(submission, claim)
-    else:
-        validation.validate(submission, claim)

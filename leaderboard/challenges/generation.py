@@ -15,9 +15,9 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 from billiard.exceptions import SoftTimeLimitExceeded
@@ -28,7 +28,7 @@ from annotations.formats.importers.problems import ImportFailed
 from common.jobs.models import Claim
 from leaderboard.challenges.actions import generating, work
 from leaderboard.challenges.actions.generating import SavedResponse
-from leaderboard.challenges.models import LogLine, Round, Submission
+from leaderboard.challenges.models import LogLine, Submission
 from leaderboard.challenges.prompts.budget import format_cost
 from leaderboard.challenges.prompts.prompt_calls import (
     AskFailed,
@@ -42,13 +42,13 @@ from leaderboard.challenges.queries import prompting
 from leaderboard.challenges.queries.downloads import hides_references
 from leaderboard.challenges.queries.prompting import WaitingTurn
 from leaderboard.challenges.uploads import opened
-from workers.answering import NotReachable, endpoint_of
+from workers.chats.execution import NotReachable, endpoint_of
+from workers.inference.language_models.client import Completion, Endpoint, LanguageModel
+from workers.inference.language_models.refusals import key_fault
+from workers.inference.language_models.usage import Usage, counted
 from workers.jobs import FailJob, LeaseLost, RetryJob
-from workers.judging.retries import may_be_charged, may_pass, parse_retry_after, pause_before
-from workers.language_models.client import Completion, Endpoint, LanguageModel
-from workers.language_models.refusals import key_fault
-from workers.language_models.usage import Usage, counted
-from workers.waiting_raters import LEAST_SECONDS, LOOK_SECONDS, raters_wait
+from workers.judges.core.retries import may_be_charged, may_pass, parse_retry_after, pause_before
+from workers.runs.presence import LEAST_SECONDS, LOOK_SECONDS, raters_wait
 
 logger = logging.getLogger(__name__)
 
@@ -72,14 +72,18 @@ def generate(submission: Submission, claim: Claim) -> None:
     round = submission.round
     assert round is not None
     try:
-        prompt = _prompt_of(submission, round)
+        with opened(submission) as file:
+            data = file.read(LARGEST_FILE + 1)
+        prompt = read_prompt(data, round.calls_per_utterance, submission.file_name)
     except ImportFailed as failure:
         work.refuse(claim, failure.problems, failure.stopped)
         return
     if not work.begin_generating(claim):
         raise LeaseLost
     try:
-        endpoint = _endpoint_of(round)
+        endpoint = endpoint_of(round.endpoint or ChatSystem())  # the round's own, or the site's
+        if fault := key_fault(endpoint):
+            raise NotReachable(fault)
     except NotReachable as missing:
         # What is missing names variables of this site: organisers mend it.
         LogLine.write(submission.pk, str(missing), "error", for_organisers=True)
@@ -97,20 +101,6 @@ def generate(submission: Submission, claim: Claim) -> None:
         run.pause()
     else:
         run.accept() if finished else run.pause()
-
-
-def _prompt_of(submission: Submission, round: Round) -> Prompt:
-    with opened(submission) as file:
-        data = file.read(LARGEST_FILE + 1)
-    return read_prompt(data, round.calls_per_utterance, submission.file_name)
-
-
-def _endpoint_of(round: Round) -> Endpoint:
-    """The round's own, or the site's. Raises ``NotReachable``."""
-    endpoint = endpoint_of(round.endpoint or ChatSystem())
-    if fault := key_fault(endpoint):
-        raise NotReachable(fault)
-    return endpoint
 
 
 @dataclass
@@ -153,9 +143,20 @@ class _Run:
         self.said = self.said_at_first = prompting.turn_texts(self.submission)
         self.total = prompting.turns_in(self.submission.version_id)
         self._report()
-        self._log_beginning()
+        calls = "one call" if self.prompt.calls == 1 else "two calls"
+        LogLine.write(
+            self.submission.pk,
+            f"Goes on after {self.said:,} of {self.total:,} turns."
+            if self.said
+            else f"Asking {self.endpoint.model} at {self.total:,} turns, {calls} each.",
+        )
         waiting = deque(prompting.dialogues_to_ask(self.submission))
-        with self._questioner() as questioner, _threads() as threads:
+        round = self.submission.round
+        assert round is not None
+        # Each attempt is charged
+        model = LanguageModel(self.endpoint, timeout_seconds=CALL_SECONDS, max_retries=0)
+        with closing(model), _threads() as threads:
+            questioner = Questioner(model, self.prompt, prompting.limits_of(round))
             self._ask(waiting, questioner, threads)
         return self.said == self.total
 
@@ -207,10 +208,11 @@ class _Run:
                     and failure is None
                 ):
                     dialogue.failures += 1
+                    headers = getattr(getattr(came, "response", None), "headers", {})
                     send(
                         dialogue,
                         question,
-                        pause_before(dialogue.failures, parse_retry_after(_headers(came))),
+                        pause_before(dialogue.failures, parse_retry_after(headers)),
                     )
                     continue
                 dialogue.failures = 0
@@ -298,24 +300,19 @@ class _Run:
         self.looked_at = time.monotonic()
         return raters_wait(LOOK_SECONDS)
 
-    @contextmanager
-    def _questioner(self) -> Iterator[Questioner]:
-        round = self.submission.round
-        assert round is not None
-        # Each attempt is charged
-        model = LanguageModel(self.endpoint, timeout_seconds=CALL_SECONDS, max_retries=0)
-        try:
-            yield Questioner(model, self.prompt, prompting.limits_of(round))
-        finally:
-            model.close()
-
     # --- ending -----------------------------------------------------------------------------------
 
     def accept(self) -> None:
         signature = signature_of(
             self.prompt, self.endpoint.model, prompting.reported_models(self.submission)
         )
-        if not generating.accept(self.claim, signature, f"{self._used_in_text()} {signature}"):
+        used = Submission.objects.get(pk=self.submission.pk)
+        cost = "" if used.cost is None else f", {format_cost(used.cost)}"
+        line = (
+            f"Answered: {self.said:,} turns in {used.calls:,} calls with {used.input_tokens:,} "
+            f"input and {used.output_tokens:,} output tokens{cost}. {signature}"
+        )
+        if not generating.accept(self.claim, signature, line):
             raise LeaseLost
 
     def pause(self) -> None:
@@ -350,34 +347,10 @@ class _Run:
 
     # --- words ------------------------------------------------------------------------------------
 
-    def _log_beginning(self) -> None:
-        if self.said:
-            LogLine.write(
-                self.submission.pk, f"Goes on after {self.said:,} of {self.total:,} turns."
-            )
-            return
-        calls = "one call" if self.prompt.calls == 1 else "two calls"
-        LogLine.write(
-            self.submission.pk,
-            f"Asking {self.endpoint.model} at {self.total:,} turns, {calls} each.",
-        )
-
-    def _used_in_text(self) -> str:
-        used = Submission.objects.get(pk=self.submission.pk)
-        cost = "" if used.cost is None else f", {format_cost(used.cost)}"
-        return (
-            f"Answered: {self.said:,} turns in {used.calls:,} calls with {used.input_tokens:,} "
-            f"input and {used.output_tokens:,} output tokens{cost}."
-        )
-
 
 def _complete(question: Question, model: LanguageModel, pause: float) -> Completion:
     time.sleep(pause)
     return question.complete(model)
-
-
-def _headers(problem: Exception) -> Mapping[str, str]:
-    return getattr(getattr(problem, "response", None), "headers", {})
 
 
 @contextmanager

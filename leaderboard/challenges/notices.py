@@ -23,7 +23,7 @@ from annotations.accounts import may_act
 from common.jobs.models import Claim
 from common.outgoing import AddressNotAllowed
 from leaderboard.challenges.models import Member, Notice, Submission
-from leaderboard.challenges.pinned_http import Answer, NotReached, post
+from leaderboard.challenges.pinned_http import NotReached, post
 from leaderboard.challenges.queries import submissions
 from workers.jobs import FailJob, JobEnded, ReleaseJob, RetryJob, works_on
 
@@ -42,7 +42,16 @@ NEVER = 500
 def deliver(notice: Notice, claim: Claim) -> bool:
     """Deliver a notice that is due."""
     try:
-        answer = _deliver(notice)
+        if not may_act(notice.user):
+            raise FailJob("the account is disabled")
+        team_id = notice.submission.team_id if notice.submission is not None else None
+        # Members may have been removed since the submission ended
+        if (
+            team_id is not None
+            and not Member.objects.filter(team=team_id, user=notice.user_id).exists()
+        ):
+            raise FailJob("the account is no longer a member of the team")
+        answer = _mail(notice) if notice.channel == Notice.Channel.EMAIL else _call(notice)
     except JobEnded:
         raise
     except SoftTimeLimitExceeded as problem:
@@ -53,27 +62,12 @@ def deliver(notice: Notice, claim: Claim) -> bool:
     return bool(Notice.objects.owned(claim).finish(answer=Notice.reason(answer)))
 
 
-def _deliver(notice: Notice) -> str:
-    """What the receiver answered. Raises ``FailJob`` where trying again would not help, else
-    ``RetryJob``."""
-    if not may_act(notice.user):
-        raise FailJob("the account is disabled")
-    if not _still_concerns(notice):
-        raise FailJob("the account is no longer a member of the team")
-    return _mail(notice) if notice.channel == Notice.Channel.EMAIL else _call(notice)
-
-
-def _still_concerns(notice: Notice) -> bool:
-    """Members may have been removed since the submission ended."""
-    if notice.submission is None or notice.submission.team_id is None:
-        return True
-    return Member.objects.filter(team=notice.submission.team_id, user=notice.user_id).exists()
-
-
 # --- webhooks -------------------------------------------------------------------------------------
 
 
 def _call(notice: Notice) -> str:
+    """What the receiver answered. Raises ``FailJob`` where trying again would not help, else
+    ``RetryJob``."""
     webhook = notice.webhook
     assert webhook is not None
     if not webhook.is_active:
@@ -94,10 +88,6 @@ def _call(notice: Notice) -> str:
         raise FailJob(str(problem)) from problem
     except NotReached as problem:
         raise RetryJob(str(problem)) from problem
-    return _heard(answer)
-
-
-def _heard(answer: Answer) -> str:
     answered = f"{answer.status} {answer.text}".strip()
     if 200 <= answer.status < 300:
         return answered
@@ -210,7 +200,12 @@ def letter_of(notice: Notice) -> tuple[str, str]:
     where = (
         f"{submission.round.challenge.name}, {submission.round.name}" if submission.round else ""
     )
-    lines = [_subject_line(notice, name), where, ""]
+    outcome = {
+        "scored": _("%(name)s was scored."),
+        "failed": _("%(name)s failed. It is not counted as an attempt."),
+        "invalid": _("%(name)s is invalid. It is not counted as an attempt."),
+    }[notice.event]
+    lines = [outcome % {"name": name}, where, ""]
     if notice.event == Submission.State.SCORED:
         lines += [
             f"{score['metric']} ({score['part']}): "
@@ -230,12 +225,3 @@ def letter_of(notice: Notice) -> tuple[str, str]:
     lines += [settings.SITE_URL + reverse("webhooks")]
     subject = f"[dialeval] {name}: {notice.event}"
     return subject, "\n".join(line for line in lines if line is not None) + "\n"
-
-
-def _subject_line(notice: Notice, name: str) -> str:
-    words = {
-        "scored": _("%(name)s was scored."),
-        "failed": _("%(name)s failed. It is not counted as an attempt."),
-        "invalid": _("%(name)s is invalid. It is not counted as an attempt."),
-    }
-    return words[notice.event] % {"name": name}

@@ -55,7 +55,12 @@ def _take_in(path: Path, submission: Submission, claim: Claim) -> None:
     if not checked.is_sound:
         work.refuse(claim, checked.problems, checked.more)
         return
-    scores = _by_system(path, submission, level, layout, systems, places)
+    # In the order in which scores are stored; None where the file has none
+    scores: Scores = {}
+    for row in read_scores(path, level, layout, systems.keys()):
+        scores.setdefault(systems[row.system], [None] * places)[row.place] = row.score
+    if level == "dialogue":
+        scores = _among_all_dialogues(submission, layout, scores)
     LogLine.write(submission.pk, _coverage(checked, len(systems)))
     try:
         if not work.finish_scores(claim, lambda owned: _store(owned, level, scores)):
@@ -72,21 +77,6 @@ def _take_in(path: Path, submission: Submission, claim: Claim) -> None:
                 )
             ],
         )
-
-
-def _by_system(
-    path: Path,
-    submission: Submission,
-    level: MetricLevel,
-    layout: Layout,
-    systems: dict[str, int],
-    places: int,
-) -> Scores:
-    """In the order in which scores are stored; None where the file has none."""
-    scores: Scores = {}
-    for row in read_scores(path, level, layout, systems.keys()):
-        scores.setdefault(systems[row.system], [None] * places)[row.place] = row.score
-    return _among_all_dialogues(submission, layout, scores) if level == "dialogue" else scores
 
 
 def _among_all_dialogues(submission: Submission, layout: Layout, scores: Scores) -> Scores:

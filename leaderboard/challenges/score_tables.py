@@ -42,13 +42,9 @@ def _place(version: CorpusVersion, metric: SubmittedMetric, is_rated: bool) -> s
     return f"{reverse('metric-leaderboard', args=[version.corpus.slug])}?{urlencode(requested)}"
 
 
-def _scores_of(metric: SubmittedMetric) -> str:
+def _row(metric: SubmittedMetric, systems: int, address: str) -> Row:
     what = {"turn": _("turns"), "dialogue": _("dialogues"), "system": _("systems")}[metric.level]
     better = _("higher is better") if metric.higher_is_better else _("lower is better")
-    return f"{what}, {better}"
-
-
-def _row(metric: SubmittedMetric, systems: int, address: str) -> Row:
     return Row(
         f"metric-{metric.name}",
         {
@@ -56,7 +52,7 @@ def _row(metric: SubmittedMetric, systems: int, address: str) -> Row:
             "by": Cell(metric.owner.get_username())
             if metric.owner
             else Cell(reason=_("this account is gone")),
-            "level": Cell(_scores_of(metric)),
+            "level": Cell(f"{what}, {better}"),
             "systems": Cell(f"{metric.system_count} / {systems}"),
             "received": Cell(metric.created_at.strftime("%Y-%m-%d %H:%M")),
             "link": Cell(metric.link, href=metric.link)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from common.jobs.tasks import row_task
 from leaderboard.challenges import execution, notices
-from leaderboard.challenges.actions.maintenance import settle_all
+from leaderboard.challenges.actions.finalising import settle_all
 
 
 @row_task

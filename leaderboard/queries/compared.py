@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from annotations.corpora.queries import NotFound
 from annotations.models import System
 from workers.metrics.base import Level
-from workers.metrics.configuration import Configuration
+from workers.metrics.common.configuration import Configuration
 
 
 class ComparedMetric(Protocol):

@@ -37,7 +37,7 @@ from leaderboard.statistics.significance.clustered import (
 from leaderboard.statistics.significance.compact_letters import compact_letters
 from leaderboard.statistics.significance.multiple_comparisons import benjamini_hochberg, holm
 from leaderboard.statistics.significance.permutation import NAMES, Coefficient, Swapped
-from workers.metrics.configuration import Configuration
+from workers.metrics.common.configuration import Configuration
 
 Test = Literal["perm-sys", "perm-input", "perm-both", "jackknife-dialogues", "jackknife-both"]
 PERMUTED: dict[str, Swapped] = {

@@ -41,9 +41,9 @@ from leaderboard.statistics.correlation.levels import (
 from leaderboard.statistics.correlation.placed_scores import FloatArray
 from leaderboard.statistics.correlation.resampling import Method, Recipe, Unit
 from leaderboard.statistics.ranking.system_ranking import rank_systems
-from workers.judging.caveat import caveat_of
-from workers.language_fit import reading_warnings
-from workers.metrics.configuration import Configuration
+from workers.judges.core.model_caveats import caveat_of
+from workers.metrics.common.configuration import Configuration
+from workers.runs.language_fit import reading_warnings
 
 CORRELATION_LEVELS = LEVELS
 

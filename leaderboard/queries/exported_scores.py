@@ -11,7 +11,7 @@ from annotations.formats.exporters.base import MetricScoresRecord, SubmittedReco
 from annotations.models import CorpusVersion
 from leaderboard.models import SubmittedMetric, SubmittedScores
 from leaderboard.queries.submitted import HandedIn, shown_submitted_metrics
-from workers.score_records import dialogue_means, score_records_of, scores_by_turn
+from workers.runs.score_records import dialogue_means, score_records_of, scores_by_turn
 
 ROWS_A_READ = 20
 """A system's scores are one row, which may hold a hundred thousand of them."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from annotations.models import System
 from leaderboard.queries.compared import Computed, MetricScores, SignatureFields
-from workers.metrics.configuration import Configuration, still_there, unescaped
+from workers.metrics.common.configuration import Configuration, still_there, unescaped
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 

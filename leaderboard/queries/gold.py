@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from annotations.models import CorpusVersion, Response, System
 from common.cache import memoize
 from leaderboard.queries.compared import ComparedMetric
-from workers.metrics.configuration import Configuration
+from workers.metrics.common.configuration import Configuration
 
 SAYS_NOTHING = "the metric would hold the gold answers against themselves"
 GOLD_SHARE = 0.95

@@ -11,7 +11,7 @@ from django.db.models import Count
 from annotations.corpora.queries import newest_visible_versions
 from annotations.models import CorpusVersion
 from workers.metrics.base import Metric
-from workers.metrics.configuration import Configuration, still_there
+from workers.metrics.common.configuration import Configuration, still_there
 from workers.models import MetricRun
 
 

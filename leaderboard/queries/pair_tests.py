@@ -43,7 +43,7 @@ from leaderboard.statistics.significance.permutation import (
     permutation_test,
 )
 from leaderboard.statistics.significance.williams import williams_test
-from workers.metrics.configuration import Configuration
+from workers.metrics.common.configuration import Configuration
 
 COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
 TEST_NAMES: dict[Swapped, str] = {

@@ -19,7 +19,7 @@ from leaderboard.queries.submitted import NOT_HANDED_IN, HandedIn, compared_scor
 from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
 from leaderboard.statistics.correlation.placed_scores import PlacedScores
 from leaderboard.statistics.ranking.system_ranking import rank_systems
-from workers.metrics.configuration import Configuration
+from workers.metrics.common.configuration import Configuration
 from workers.models import MetricRun
 
 MEANS_CI = "jackknife-t95-over-dialogues"

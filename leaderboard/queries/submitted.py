@@ -14,7 +14,7 @@ from leaderboard.models import SubmittedMetric, SubmittedScores
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.finished_runs import metric_scores
 from workers.metrics.base import Level
-from workers.metrics.configuration import parse, parts_of_list, written_signature
+from workers.metrics.common.configuration import parse, parts_of_list, written_signature
 from workers.metrics.registry import all_metrics
 
 NOT_HANDED_IN = "the file that was submitted has no score for this system"

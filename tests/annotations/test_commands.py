@@ -12,8 +12,8 @@ from annotations.corpora.queries import select_systems
 from annotations.formats.records import RatingRecord
 from annotations.models import Corpus, CorpusVersion
 from tests.annotations.stored import stored, two_systems, written
-from workers import runs
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
+from workers.runs import actions
 
 pytestmark = pytest.mark.django_db
 
@@ -266,7 +266,7 @@ def test_what_is_not_known_is_named_with_what_is(
 
 
 def test_delete_asks_for_force_where_there_are_results(version: CorpusVersion, capsys) -> None:
-    runs.request([parse("word_f1")], select_systems(version), hint=False)
+    actions.request([parse("word_f1")], select_systems(version), hint=False)
     with pytest.raises(CommandError, match="Use --force"):
         call_command("delete_corpus", "small")
     assert Corpus.objects.exists()

@@ -31,8 +31,8 @@ from annotations.formats.records import (
 )
 from annotations.models import Corpus, CorpusVersion, Dialogue, Rating, Response, Turn
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
-from workers import runs
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
+from workers.runs import actions
 
 pytestmark = pytest.mark.django_db
 
@@ -306,7 +306,7 @@ def test_a_corpus_without_results_is_deleted_with_all_it_holds(version: CorpusVe
 
 
 def test_a_corpus_with_results_is_deleted_only_by_force(version: CorpusVersion) -> None:
-    runs.request([parse("word_f1")], select_systems(version), hint=False)
+    actions.request([parse("word_f1")], select_systems(version), hint=False)
     with pytest.raises(CorpusHasResults, match="small has metric runs"):
         delete_corpus(version.corpus)
     assert Response.objects.count() == 5
@@ -317,7 +317,7 @@ def test_a_corpus_with_results_is_deleted_only_by_force(version: CorpusVersion) 
 def test_results_of_an_older_version_keep_the_corpus_too(
     version: CorpusVersion, tmp_path: Path
 ) -> None:
-    runs.request([parse("word_f1")], select_systems(version), hint=False)
+    actions.request([parse("word_f1")], select_systems(version), hint=False)
     extra = ResponseRecord("d1", 0, "echo", "an answer")
     changed = [one for one in two_systems() if one != extra]
     assert stored(changed, tmp_path).number == 2

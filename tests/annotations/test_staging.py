@@ -45,9 +45,9 @@ from common.roles import ORGANISER
 from dialeval_site.tasks import sweep
 from tests.annotations.stored import dialogue, stored, two_systems
 from tests.at_once import at_once
-from workers import runs
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
+from workers.runs import actions as runs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

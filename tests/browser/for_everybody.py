@@ -1,5 +1,6 @@
-"""What axe-core finds on a page: WCAG 2.0 to 2.2, levels A and AA, and its best practices; light,
-then dark."""
+"""What axe-core finds on a page: WCAG 2.0 to 2.2, levels A and AA, and its best practices; light
+in a wide window, dark in a narrow one, and both in both with ``DIALEVAL_LONG=1``: what is where
+depends on the width, and a colour on the theme."""
 
 from __future__ import annotations
 
@@ -9,16 +10,12 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
 from tests.browser.visit import NARROW, WIDE
+from tests.ci import IS_LONG
 
 ALL_RULES: Final = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
     "resultTypes": ["violations"],
 }
-COLOURS: Final = {
-    "runOnly": {"type": "rule", "values": ["color-contrast"]},
-    "resultTypes": ["violations"],
-}
-"""All that changes in the dark."""
 CHECKED: Final = (
     "options => axe.run(document, options).then(found => found.violations.map(one => "
     + ("`${one.id}: ${one.nodes.slice(0, 3).map(node => node.target.join(' ')).join(' | ')}`))")
@@ -28,12 +25,15 @@ CHECKED: Final = (
 def violations(page: Page) -> list[str]:
     """At the page's present width; it is light afterwards."""
     page.wait_for_load_state("load")
-    page.emulate_media(color_scheme="light", reduced_motion="reduce")  # a colour on its way is none
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE_SCRIPT)
-    found = list(page.evaluate(CHECKED, ALL_RULES))
-    page.emulate_media(color_scheme="dark")
-    found += [f"dark: {fault}" for fault in page.evaluate(CHECKED, COLOURS)]
+    assert page.viewport_size
+    own = "light" if page.viewport_size["width"] == WIDE else "dark"
+    found = []
+    for scheme in ("light", "dark") if IS_LONG else (own,):
+        # a colour on its way is none
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        if not page.evaluate("'axe' in window"):
+            page.evaluate(AXE_SCRIPT)
+        found += [f"{scheme}: {fault}" for fault in page.evaluate(CHECKED, ALL_RULES)]
     page.emulate_media(color_scheme="light")
     return found
 

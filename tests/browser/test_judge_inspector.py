@@ -18,7 +18,7 @@ LIST, HYGIENE = "/corpora/hostile/judges/inspect/", "/corpora/hostile/judges/hyg
 JUDGED = f"""
 from annotations.models import System, Turn
 from tests.leaderboard.judged import asked, judged_run
-from workers.metrics.judge_trace import JudgeTrace
+from workers.metrics.common.judge_samples import JudgeTrace
 texts = {HOSTILE_TEXTS!r}
 for system in System.objects.filter(version__corpus__slug="hostile"):
     turns = Turn.objects.filter(dialogue__version=system.version).count()

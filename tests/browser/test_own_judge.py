@@ -33,11 +33,11 @@ def write(page: Page, title: str) -> None:
 def wait_for_a_trial(stage: Stage, title: str) -> int:
     """A trial of which no worker is told within ten minutes (``hints.due``)."""
     made = stage.python(
-        "from workers.judges import trials, trial_queries\n"
+        "from workers.judges import trial_actions as trials, trial_queries\n"
         "from common.jobs import models as jobs\n"
         "jobs.notify_workers = lambda task, rows, priority: []\n"
         "from workers.judges.models import PromptVersion, Trial\n"
-        "from workers.metrics.configuration import parse\n"
+        "from workers.metrics.common.configuration import parse\n"
         f"version = PromptVersion.objects.get(prompt__title={title!r})\n"
         "from annotations.models import CorpusVersion\n"
         "corpus = CorpusVersion.objects.get(corpus__slug='demo')\n"

@@ -25,7 +25,7 @@ user.groups.add(Group.objects.get_or_create(name=ORGANISER)[0])
 """
 ROW = """
 import json
-from workers.trainings.models import Training
+from workers.training.models import Training
 print(json.dumps(Training.objects.filter(name={name!r}).values("curves", "validations", "revision", "error").get()))
 """
 MOST_MILLISECONDS = 120_000

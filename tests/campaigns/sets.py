@@ -10,7 +10,7 @@ from django.contrib.auth.models import Group
 from django.utils import timezone
 
 from annotations.campaigns.models import Campaign, ChatSystem, Guidelines, Item, Participation, Slot
-from annotations.campaigns.plan.layout import interleave
+from annotations.campaigns.plan.draw import interleave
 from annotations.models import Corpus, CorpusVersion, Dialogue, Response, System, Turn
 from common.roles import RATER
 

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from annotations.campaigns.plan.layout import interleave
+from annotations.campaigns.plan.draw import interleave
 
 
 def test_every_item_has_k_places() -> None:

@@ -12,7 +12,7 @@ from annotations.campaigns.plan.cost import (
     expected_end,
     measured_response_time,
 )
-from annotations.campaigns.plan.sampling import draw_dialogues
+from annotations.campaigns.plan.draw import draw_dialogues
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

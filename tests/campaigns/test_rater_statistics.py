@@ -7,13 +7,19 @@ import math
 import numpy as np
 import pytest
 
-from annotations.campaigns.rater_statistics.checks import checks_passed
-from annotations.campaigns.rater_statistics.disagreement import widest_disagreements
-from annotations.campaigns.rater_statistics.others import NOBODY_ELSE, beside_others
-from annotations.campaigns.rater_statistics.response_time import NO_TIMES, pace
-from annotations.campaigns.rater_statistics.scale_use import scale_use
-from annotations.campaigns.rater_statistics.second_thoughts import second_thoughts
-from annotations.campaigns.rater_statistics.straight_lining import longest_run
+from annotations.campaigns.rater_statistics.others import (
+    NOBODY_ELSE,
+    beside_others,
+    widest_disagreements,
+)
+from annotations.campaigns.rater_statistics.own_ratings import (
+    NO_TIMES,
+    checks_passed,
+    longest_run,
+    pace,
+    scale_use,
+    second_thoughts,
+)
 
 NAN = float("nan")
 SCALE = (1, 2, 3, 4, 5)

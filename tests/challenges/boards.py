@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotations.models import CorpusVersion, Response, System, Turn
 from leaderboard.challenges.models import Round, Submission, Team
 from tests.challenges.sets import open_round, small_version, team_with_member
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
 
 FIRST = datetime(2026, 11, 1, 12, tzinfo=UTC)

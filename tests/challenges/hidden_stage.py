@@ -40,11 +40,11 @@ from tests.challenges.sets import open_challenge, open_round, submit, taken_in, 
 from tests.judges.written import configuration_of, written
 from tests.leaderboard.judged import asked, judged_run
 from tests.stored_uploads import uploads_folder
-from workers.judges import trials
+from workers.judges import trial_actions
 from workers.judges.models import EndpointDialect, Trial
-from workers.metrics.judge_trace import JudgeTrace
+from workers.metrics.common.judge_samples import JudgeTrace
 from workers.models import MetricRun
-from workers.trainings.models import Training
+from workers.training.models import Training
 
 DIALOGUES, TURNS = 4, 3
 ROLES = ("anonymous", "stranger", "participant", "rater")
@@ -330,7 +330,7 @@ def _trial(made: Stage) -> Trial:
     """A judge that an organiser tried on this corpus: its page shows what was said before each
     response."""
     version = written()
-    trial = trials.start(version, made.version, configuration_of(version), "overall")
+    trial = trial_actions.start(version, made.version, configuration_of(version), "overall")
     result = {"score": 0.0711, "reason": "", "remark": "", "trace": {}}
     Trial.objects.filter(pk=trial.pk).update(state="done", results=[result] * len(trial.responses))
     return trial

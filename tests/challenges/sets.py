@@ -14,8 +14,8 @@ from leaderboard.challenges.actions.rounds import RoundParams
 from leaderboard.challenges.models import Challenge, Member, Round, Submission, Team
 from leaderboard.challenges.uploads import Upload, upload_from_bytes
 from tests.campaigns.sets import made_user, made_version
-from workers import execution as metric_execution
 from workers.models import MetricRun
+from workers.runs import execution as metric_execution
 
 _numbers = count(1)
 

@@ -25,9 +25,9 @@ from tests.challenges.boards import (
     scored_with,
     team_of_one,
 )
-from workers import runs
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
+from workers.runs import actions
 
 pytestmark = pytest.mark.django_db
 
@@ -380,7 +380,7 @@ def test_why_a_baseline_has_no_score_follows_its_run(
     monkeypatch.setattr(analysis_rows, "MIN_BACKOFF", timedelta(0))
     round = board_round(metrics=["word_f1"])
     baseline = baseline_of(round.version, "echo")
-    runs.request([parse("word_f1")], [baseline], hint=False)
+    actions.request([parse("word_f1")], [baseline], hint=False)
     run = MetricRun.objects.get(system=baseline)
 
     def reason() -> str:

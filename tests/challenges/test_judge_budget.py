@@ -19,12 +19,12 @@ from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.models import Challenge, Submission
 from leaderboard.challenges.queries.judge_budget import judge_budget
 from tests.challenges.sets import open_challenge, open_round, submit, taken_in, team_with_member
-from workers import runs
 from workers.judges import budgets
+from workers.judges.core.clients import BillingContext
 from workers.judges.models import Purse
-from workers.judging.judge_client import BillingContext
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
+from workers.runs import actions
 
 pytestmark = pytest.mark.django_db
 JUDGE = "cpdscore_detail"
@@ -102,15 +102,15 @@ def test_a_submission_s_system_is_judged_alone_and_others_without_it(
         System.objects.create(version=submission.version, position=9 + place, name=str(place))
         for place in (0, 1)
     ]
-    runs.request([parse(JUDGE)], shown, hint=False)
+    actions.request([parse(JUDGE)], shown, hint=False)
     keys = dict(MetricRun.objects.filter(configuration=JUDGE).values_list("system", "pk"))
     of_submission = MetricRun.objects.claim(keys[submission.system_id])
     assert of_submission is not None
-    assert runs.claim_siblings(of_submission, 99, one_budget=True) == []
+    assert actions.claim_siblings(of_submission, 99, one_budget=True) == []
     MetricRun.objects.owned(of_submission).release()
     of_others = MetricRun.objects.claim(keys[shown[0].pk])
     assert of_others is not None
-    assert [one.row_id for one in runs.claim_siblings(of_others, 99, one_budget=True)] == [
+    assert [one.row_id for one in actions.claim_siblings(of_others, 99, one_budget=True)] == [
         keys[shown[1].pk]
     ]
 

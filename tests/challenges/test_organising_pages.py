@@ -12,8 +12,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotations.models import AuditEntry, Corpus, System
+from leaderboard.challenges import urls
 from leaderboard.challenges.models import Challenge, Round, Submission, Team
-from leaderboard.challenges.urls import organising
 from tests.campaigns.sets import made_user
 from tests.challenges.organising import page_of, round_form, said
 from tests.challenges.sets import (
@@ -40,7 +40,7 @@ def addresses(round: Round, team: Team, submission: Submission) -> list[str]:
         "public_id": {"team": team.public_id, "submission": submission.public_id},
     }
     found = []
-    for pattern in organising.urlpatterns:
+    for pattern in urls.ORGANISERS:
         wanted = pattern.pattern.converters
         given = {name: values[name] for name in wanted if name != "public_id"}
         if "public_id" in wanted:

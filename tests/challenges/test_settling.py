@@ -8,12 +8,11 @@ import pytest
 from django.utils import timezone
 
 from annotations.models import CorpusVersion
-from leaderboard.challenges.actions import maintenance, work
+from leaderboard.challenges.actions import finalising, work
 from leaderboard.challenges.models import Notice, Round, Submission, Team
 from tests.challenges.sets import good_file, open_round, scored, submit, taken_in, team_with_member
-from workers import execution as metric_execution
-from workers import runs
 from workers.models import MetricRun
+from workers.runs import actions, execution
 
 pytestmark = pytest.mark.django_db
 
@@ -117,9 +116,9 @@ def test_a_run_that_was_taken_back_is_asked_for_again_by_the_sweep(
     round: Round, team: Team
 ) -> None:
     submission = taken_in(submit(round, team))
-    runs.withdraw_waiting(round.version)
+    actions.withdraw_waiting(round.version)
     MetricRun.objects.filter(system=submission.system).delete()
-    maintenance.settle_all()
+    finalising.settle_all()
     assert MetricRun.objects.filter(system=submission.system, state="pending").count() == 2
 
 
@@ -129,7 +128,7 @@ def test_the_sweep_settles_what_a_worker_left_that_died_after_its_last_run(
     submission = taken_in(submit(round, team))
     for configuration in ("word_f1", "bleu_4"):
         end_runs(submission, configuration, "done")
-    assert maintenance.settle_all() == 1
+    assert finalising.settle_all() == 1
     assert now(submission).state == "scored"
 
 
@@ -144,8 +143,8 @@ def test_those_that_wait_for_a_judge_do_not_hide_one_whose_runs_have_ended(
     MetricRun.objects.filter(system=ended.system).update(
         state=MetricRun.State.FAILED, error="no such model"
     )
-    monkeypatch.setattr(maintenance, "NOTIFICATIONS_PER_SWEEP", 1)
-    maintenance.settle_all()
+    monkeypatch.setattr(finalising, "NOTIFICATIONS_PER_SWEEP", 1)
+    finalising.settle_all()
     assert (now(waiting).state, now(ended).state) == ("scoring", "failed")
 
 
@@ -172,9 +171,9 @@ def test_members_with_a_webhook_are_told_once(round: Round, team: Team) -> None:
 def test_the_last_run_to_end_settles_the_submission(round: Round, team: Team) -> None:
     submission = taken_in(submit(round, team))
     first, last = MetricRun.objects.filter(system=submission.system).values_list("pk", flat=True)
-    metric_execution.compute(first)
+    execution.compute(first)
     assert now(submission).state == "scoring"
-    metric_execution.compute(last)
+    execution.compute(last)
     assert now(submission).state == "scored"
 
 
@@ -182,7 +181,7 @@ def test_the_last_run_to_end_settles_the_submission(round: Round, team: Team) ->
 def test_a_run_that_fails_as_the_last_one_settles_it_too(round: Round, team: Team) -> None:
     submission = taken_in(submit(round, team))
     first, last = MetricRun.objects.filter(system=submission.system).values_list("pk", flat=True)
-    metric_execution.compute(first)
+    execution.compute(first)
     MetricRun.objects.owned(MetricRun.objects.claim(last)).fail("no memory")
     assert now(submission).state == "failed"
 
@@ -192,7 +191,7 @@ def test_a_run_that_the_sweep_gives_up_settles_it_too(round: Round, team: Team, 
     settings.MAX_ATTEMPTS = 1
     submission = taken_in(submit(round, team))
     first, last = MetricRun.objects.filter(system=submission.system).values_list("pk", flat=True)
-    metric_execution.compute(first)
+    execution.compute(first)
     MetricRun.objects.claim(last)
     MetricRun.objects.filter(pk=last).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
     MetricRun.objects.reap()

@@ -29,11 +29,11 @@ from tests.challenges.boards import (
     team_of_one,
 )
 from tests.leaderboard.judged import asked, judged_run
-from workers import runs
-from workers.metrics.judge_trace import JudgeTrace
+from workers.metrics.common.judge_samples import JudgeTrace
 from workers.models import MetricRun
-from workers.queries import runs_of, turn_scores_at, versions_with_run_states
-from workers.score_records import score_records_of
+from workers.runs import actions
+from workers.runs.queries import runs_of, turn_scores_at, versions_with_run_states
+from workers.runs.score_records import score_records_of
 
 pytestmark = pytest.mark.django_db
 
@@ -238,7 +238,7 @@ def test_its_result_makes_no_statistic_of_the_corpus_anew(version) -> None:
         )
         claim = MetricRun.objects.claim(run.pk)
         before = CorpusVersion.objects.get(pk=version.pk).revision
-        assert runs.finish(claim, runs.RunResult("metric:bleu_1", 0.5, "", [0.5] * 8, {}))
+        assert actions.finish(claim, actions.RunResult("metric:bleu_1", 0.5, "", [0.5] * 8, {}))
         return CorpusVersion.objects.get(pk=version.pk).revision - before
 
     assert finish(withheld_one(version)) == 0
@@ -274,7 +274,7 @@ def test_taking_back_the_waiting_runs_of_a_corpus_leaves_those_a_submission_wait
         MetricRun.objects.create(
             system=system, metric="bleu_1", metric_version="1", configuration="bleu_1", queue="cpu"
         )
-    assert runs.withdraw_waiting(version) == 3
+    assert actions.withdraw_waiting(version) == 3
     assert [run.system for run in MetricRun.objects.filter(state="pending")] == [
         withheld_one(version)
     ]
@@ -282,7 +282,7 @@ def test_taking_back_the_waiting_runs_of_a_corpus_leaves_those_a_submission_wait
 
 def test_trying_failed_runs_again_leaves_those_of_submissions(version) -> None:
     MetricRun.objects.update(state="failed", error="no memory")
-    assert runs.retry_failed(version) == 3
+    assert actions.retry_failed(version) == 3
     assert [run.system for run in MetricRun.objects.filter(state="failed")] == [
         withheld_one(version)
     ]

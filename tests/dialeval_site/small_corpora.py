@@ -15,9 +15,10 @@ from annotations.corpora.queries import select_systems
 from annotations.formats.importers.registry import importers
 from annotations.models import AuditEntry, Corpus, CorpusVersion
 from common.roles import ORGANISER, PARTICIPANT, RATER, ROLES
-from workers import execution, runs
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
+from workers.runs import actions as runs
+from workers.runs import execution
 
 ROLE_NAMES = ("anonymous", PARTICIPANT, RATER, ORGANISER, "superuser")
 PUBLIC, PRIVATE = "open-kitchen", "closed-kitchen"

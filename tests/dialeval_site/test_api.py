@@ -89,7 +89,7 @@ def test_a_mistake_of_ours_is_a_problem_too(monkeypatch: pytest.MonkeyPatch) -> 
     def broken(*_: object) -> None:
         raise RuntimeError("a secret of the inside")
 
-    monkeypatch.setattr("workers.api._metric", broken)
+    monkeypatch.setattr("workers.runs.api._metric", broken)
     answer = Client(raise_request_exception=False).get("/api/v1/metrics")
     assert answer.status_code == 500
     assert answer["Content-Type"] == "application/problem+json"

@@ -40,12 +40,12 @@ from tests.challenges.sets import computed, open_round, scored, submit, taken_in
 from tests.challenges.test_hidden_references import patterns
 from tests.conftest import made_site
 from tests.site import wait_until
-from workers import answering
+from workers.chats import execution
 from workers.judges import budgets
 from workers.judges.actions import start_judge_run
-from workers.judging.judge_client import BillingContext
-from workers.judging.response_cache import BudgetSpent
-from workers.metrics.configuration import parse
+from workers.judges.core.clients import BillingContext
+from workers.judges.core.response_cache import BudgetSpent
+from workers.metrics.common.configuration import parse
 
 pytestmark = pytest.mark.django_db
 Users = get_user_model()
@@ -236,7 +236,7 @@ REQUESTED = {
 }
 FOR_NO_ACCOUNT = {
     "dialeval_site.tasks.tell_former_address": "warns the owner of an address; no demo account changes its own",
-    "workers.trainings.tasks.train": "computes on this site's own machine; nothing is sent or paid",
+    "workers.training.tasks.train": "computes on this site's own machine; nothing is sent or paid",
     "leaderboard.tasks.analyse": "statistics of a corpus",
     "leaderboard.tasks.sweep": "rows of nobody",
     "leaderboard.challenges.tasks.sweep": "tells workers of rows; whoever takes one asks",
@@ -279,7 +279,7 @@ def test_no_model_answers_a_chat_of_the_demo(settings) -> None:
     Message.objects.create(conversation=chat, number=0, speaker="A", text="Hello?")
     answer = Message.objects.create(conversation=chat, number=1, speaker="B", state="pending")
     go_into_production(settings)
-    assert answering.answer(answer.pk) is False
+    assert execution.answer(answer.pk) is False
     answer.refresh_from_db()
     assert (answer.state, answer.error) == (
         "failed",

@@ -28,6 +28,7 @@ from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.tabulation import tabulate
 from annotations.campaigns.models.campaign import Campaign
 from annotations.corpora.queries import version_of
+from annotations.formats.importers.registry import importers
 from annotations.personas.knowledge import load_knowledge
 from common.correlation import correlation_estimates
 from common.correlation.resampling import Redraws
@@ -35,19 +36,17 @@ from leaderboard.actions import Described, store_submitted_metric
 from leaderboard.challenges import notices
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.prompts.spec import read_prompt as read_template
-from leaderboard.client.main import _parser
 from leaderboard.statistics.significance.system_differences import compare_systems
-from tests.annotations.formats.importers.helpers import file_of, problems, surveyed
+from tests.annotations.formats.importers.helpers import file_of, problems
 from tests.dialeval_site.documents import SHELL, Block, blocks
 from tests.site import PROJECT
-from workers.judging.prompt_file import read_prompt
+from workers.judges.core.prompt_file import read_prompt
 from workers.metrics.base import Example
 from workers.models import MetricRun
 
 # --- which block is held to what ------------------------------------------------------------------
 
 REMOTE = {
-    "shape": "test_documents_json.py: the keys of what the command prints",
     "example": "annotations/formats/importers/test_documented_examples.py: it is imported",
     "responses": "challenges/files/test_documented_examples.py: it is submitted",
     "scores": "challenges/files/test_documented_examples.py: it is submitted",
@@ -62,10 +61,6 @@ OTHER_TESTS = {
         "docs/api.md",
         "X-Dialeval-Event",
     ): "test_documents_programs.py: headers, events and the keys of the body",
-    (
-        "docs/design.md",
-        "manage.py create_organiser",
-    ): "test_documents.py: every command with its options",
     ("docs/design.md", "annotations/campaigns/access.py "): "test_documents_walks.py: walked",
     (
         "docs/design.md",
@@ -98,15 +93,9 @@ def held_here() -> dict[tuple[str, str], Callable[..., None]]:
         ("docs/challenges.md", "draft --open-->"): names_all(["draft", "open", "closed"]),
         ("docs/challenges.md", "received -->"): names_all(Submission.State.values),
         ("docs/workers.md", "pending --claim"): names_all(MetricRun.State.values),
-        ("docs/commands.md", '{"table": "cpdscore"'): is_json,
-        ("docs/commands.md", '{"table": "density"'): is_json,
         ("docs/design.md", "manage.py  requirements.txt"): names_what_is_there,
         ("docs/design.md", "@dataclass(frozen=True)"): has_the_fields_of_an_example,
-        ("docs/design.md", "dialeval login"): names_all(client_commands()),
-        ("docs/design.md", "correlate: {"): has_keys_that_commands_print,
         ("docs/formats.md", "ratings.json: $[3]"): are_said_of_such_files,
-        ("docs/formats.md", '[{"dialog_id": "cafe-1",'): is_a_dialogue_of_the_challenge,
-        ("docs/formats.md", "Is the kiln hot ? __eou__"): is_the_same_dialogue_as_text,
         ("docs/formats.md", '{"metric": "word_f1"'): is_a_line_of_exported_scores,
         ("docs/formats.md", '{"metric": "my_metric"'): is_a_line_of_submitted_metrics,
         ("docs/formats.md", "documents/context-response.docs"): are_files_of_an_export,
@@ -208,11 +197,6 @@ def names_all(words: list[str]) -> Callable[[Block, Path], None]:
     return check
 
 
-def client_commands() -> list[str]:
-    actions = [action for action in _parser()._actions if isinstance(action.choices, dict)]
-    return [name for name in actions[0].choices if name != "logout"]
-
-
 # --- design.md ------------------------------------------------------------------------------------
 
 
@@ -235,32 +219,17 @@ def has_the_fields_of_an_example(block: Block, _: Path) -> None:
     assert names == [field.name for field in fields(Example)]
 
 
-def has_keys_that_commands_print(block: Block, _: Path) -> None:
-    """commands.md has the documents whole, and a test holds those to real ones."""
-    printed = {
-        key
-        for one in blocks()
-        if one.document == "docs/commands.md" and one.language == "json"
-        for key in re.findall(r'"(\w+)":', one.text)
-    }
-    assert set(re.findall(r'"(\w+)":', block.text)) <= printed | {"reason"}
-
-
 # --- formats.md -----------------------------------------------------------------------------------
-
-
-def text_of_example(name: str) -> str:
-    return next(block.text for block in blocks() if block.mark == f"example: {name}")
 
 
 def are_said_of_such_files(block: Block, folder: Path) -> None:
     """A score that is a text in USR's fourth context; in line 12 of our own format one that is off
     the scale."""
     first, second = block.text.splitlines()
-    contexts = [json.loads(text_of_example("usr"))[0] for _ in range(4)]
+    contexts = [json.loads(importers()["usr"].example)[0] for _ in range(4)]
     contexts[3]["responses"][0]["Overall"][1] = "4"
     assert first in problems("usr", file_of(folder, contexts, "ratings.json"))
-    lines = text_of_example("jsonl").splitlines()
+    lines = importers()["jsonl"].example.splitlines()
     systems = [
         json.dumps({"type": "system", "name": f"system {n}"}) for n in range(12 - len(lines))
     ]
@@ -273,26 +242,9 @@ def are_said_of_such_files(block: Block, folder: Path) -> None:
     )
 
 
-def is_a_dialogue_of_the_challenge(block: Block, folder: Path) -> None:
-    """Shortened to one turn: with six more like it, it is imported."""
-    (dialogue,) = json.loads(block.text)
-    whole = {**dialogue, **{f"turn_{turn}": dialogue["turn_0"] for turn in range(7)}}
-    (part,) = surveyed("cpdc", file_of(folder, [whole]))
-    assert part.counts.turns == 7
-
-
-def is_the_same_dialogue_as_text(block: Block, folder: Path) -> None:
-    (as_text,) = surveyed("dailydialog", file_of(folder, block.text, "dialogues.txt"))
-    (as_json,) = surveyed(
-        "dailydialog", file_of(folder, text_of_example("dailydialog"), "dialogues.json")
-    )
-    assert as_text.counts == as_json.counts
-    assert as_text.counts.turns == 1
-
-
 def exported_soup(folder: Path, format: str) -> Path:
     """The example of our own format, imported, scored and exported."""
-    corpus = file_of(folder, text_of_example("jsonl"), "soup.jsonl")
+    corpus = file_of(folder, importers()["jsonl"].example, "soup.jsonl")
     call_command("import_corpus", "jsonl", str(corpus), "--slug", "soup")
     call_command("score", "--corpus", "soup", "--metrics", "word_f1", "--inline")
     call_command("export_corpus", "soup", "--to", str(folder / "export"), "--format", format)

@@ -27,8 +27,7 @@ from annotations.campaigns.queries.chat import LEAST_UTTERANCES
 from annotations.campaigns.queries.overview import RATE_WINDOW_DAYS
 from annotations.campaigns.queries.quality import RESAMPLES
 from annotations.campaigns.scale import DEFAULT_AXES, DEFAULT_THRESHOLD
-from annotations.campaigns.views.quality import FORMATS
-from annotations.formats.exporters.rating_files import csv_of_ratings, csv_of_revisions
+from annotations.formats.exporters.rating_files import COLUMNS, csv_of_ratings, csv_of_revisions
 from annotations.models import CorpusVersion
 from annotations.personas.contradictions import EARLIEST_START
 from annotations.personas.generator import TRIES, YEAR
@@ -91,10 +90,10 @@ def test_every_kind_is_explained() -> None:
 
 
 def test_every_reason_of_an_undefined_figure_is_told() -> None:
-    from annotations.campaigns.rater_statistics import others, response_time
+    from annotations.campaigns.rater_statistics import others, own_ratings
 
     assert others.NOBODY_ELSE in WORDS
-    assert response_time.NO_TIMES in WORDS
+    assert own_ratings.NO_TIMES in WORDS
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -111,7 +110,7 @@ def without_mark(lines: Iterable[str]) -> list[str]:
 
 def test_every_column_of_exported_ratings_is_documented() -> None:
     [revisions] = csv.reader(without_mark(csv_of_revisions((), ["<axis>"], accounts=True)))
-    assert fields_in("Exported ratings") == revisions
+    assert list(COLUMNS) == revisions
     [ratings] = csv.reader(without_mark(csv_of_ratings((), ["<axis>"], accounts=True)))
     assert set(revisions) - set(ratings) == {"current"}
 
@@ -149,12 +148,6 @@ def test_every_aspect_of_persona_knowledge_is_documented() -> None:
     }
     assert f"{FEWEST_HEADS} to {MOST_HEADS:,} heads" in text
     assert f"at most {LONGEST_SENTENCE} characters" in text
-
-
-def test_every_format_of_the_download_is_documented() -> None:
-    rows = table_rows(sections(text_of("endpoints.md"))["What an address may carry"])
-    row = next(what for name, page, what in rows if page == "campaign-export")
-    assert set(FORMATS) <= set(code_words(row))
 
 
 def test_every_campaign_of_the_demo_is_documented(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,4 @@
-"""What the documents say of challenges is what the code does: figures, settings, actions, and who
-opens an address."""
+"""What the documents say of challenges is what the code does: figures, settings, actions."""
 
 from __future__ import annotations
 
@@ -7,20 +6,16 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 from scipy import stats
 
-from common.roles import ORGANISER
 from dialeval_site import demo_challenge
 from leaderboard.challenges import generation
 from leaderboard.challenges.actions import plan
 from leaderboard.challenges.actions.rounds import NOTED, RoundParams
 from leaderboard.challenges.actions.setup import STEPS, ChallengeParams
-from leaderboard.challenges.files.formats import FORMATS
 from leaderboard.challenges.files.scores import COLUMNS_OF_LEVEL
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.models.challenge import (
@@ -29,9 +24,7 @@ from leaderboard.challenges.models.challenge import (
     OUTPUT_TOKENS_PER_DIALOGUE,
 )
 from leaderboard.challenges.prompts import document, spec
-from leaderboard.challenges.views import organise_teams
-from tests.campaigns.sets import made_user
-from tests.challenges.sets import open_round, small_version, submit, team_with_member
+from tests.challenges.sets import open_round, submit, team_with_member
 from tests.dialeval_site.documents import (
     code_words,
     first_table,
@@ -41,7 +34,7 @@ from tests.dialeval_site.documents import (
     text_of,
 )
 from tests.site import PROJECT
-from workers.language_fit import FOR_ENGLISH, FOR_OTHERS
+from workers.runs.language_fit import FOR_ENGLISH, FOR_OTHERS
 
 CHALLENGES, FORMATS_PAGE = flat(text_of("challenges.md")), flat(text_of("formats.md"))
 
@@ -92,7 +85,6 @@ def test_figures_that_stand_in_words() -> None:
     assert plan.PUBLIC_SHARE == 0.5
     assert "half of the dialogues on the public board" in CHALLENGES
     assert generation.DIALOGUES_AT_ONCE == 4
-    assert f"{organise_teams.ON_A_PAGE} a page; `chosen=`" in flat(text_of("endpoints.md"))
 
 
 def test_every_state_of_a_submission_is_explained() -> None:
@@ -195,122 +187,7 @@ def test_the_demo_s_challenge_is_documented() -> None:
     assert f"seed {demo_challenge.SEED}" in section
 
 
-# --- addresses ------------------------------------------------------------------------------------
-
-ROWS = {row[0].strip("`"): row for row in first_table(text_of("endpoints.md")) if row[0] != "–"}
-OF_CHALLENGES_AND_ACCOUNTS = {
-    name: row
-    for name, row in ROWS.items()
-    if re.match(
-        r"`/(challenges|teams|submissions|metric-scores|audit|accounts|corpora/<slug>/"
-        r"metric-scores)/",
-        row[1],
-    )
-    and name not in ("login", "logout")
-    and "<pk>"
-    not in row[
-        1
-    ]  # rows of one person: tests/challenges/test_metric_score_pages.py, test_api_tokens.py
-}
-
-
-def filled(path: str, **names: Any) -> str:
-    """An address of the table; what it is not told stands for nothing that exists."""
-    return re.sub(r"<(\w+)>", lambda found: str(names.get(found[1], 0)), path.strip("`"))
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("name", sorted({*ROWS} - {"no-such-api-address", "login", "logout"}))
-def test_the_methods_of_the_table_are_those_of_the_address(name: str) -> None:
-    """A method that nobody offers is refused with those that are."""
-    refused = _logged_in("anybody").generic("PATCH", filled(ROWS[name][1]))
-    assert refused.status_code == 405, refused.status_code
-    # Django's forms take PUT as POST
-    offered = {one.strip() for one in refused["Allow"].split(",")} - {"HEAD", "OPTIONS", "PUT"}
-    assert ", ".join(sorted(offered)) == ROWS[name][2]
-
-
-WHO = {
-    "everybody": ("open", "open"),
-    "who may see the challenge": ("open", "open"),
-    "who may see the corpus": ("open", "open"),
-    "who holds the link": ("open", "open"),
-    "everybody, where `DIALEVAL_OIDC_ISSUER` names a provider": ("closed", "closed"),  # none here
-    "who is logged in": ("login", "open"),
-    "who may have its files": ("login", "closed"),
-    "who may see the submission": ("login", "closed"),
-    "who has just given the password": ("login", "open"),
-    "members of a team": ("login", "closed"),
-    "organisers": ("login", "closed"),
-}
-"""To each word of the table: what somebody gets who is not logged in, and somebody who has nothing
-to do with it."""
-
-
-@pytest.fixture
-def stage(db: None) -> dict[str, Any]:
-    """An open round on a private corpus, so that its files are for its teams; and a public
-    corpus."""
-    open_version = small_version(systems=("parrot",))
-    open_version.corpus.is_public = True
-    open_version.corpus.save()
-    round = open_round(small_version())
-    team, _ = team_with_member(round.challenge)
-    return {
-        "round": round,
-        "team": team,
-        "submission": submit(round, team),
-        "corpus": open_version.corpus.slug,
-    }
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("name", sorted(OF_CHALLENGES_AND_ACCOUNTS))
-def test_who_may_open_an_address_is_what_the_table_says(name: str, stage: dict[str, Any]) -> None:
-    """As it is for somebody without an account, and for one who has nothing to do with the
-    challenge. What each role gets in detail is in the permission matrices."""
-    _, path, methods, who, _ = OF_CHALLENGES_AND_ACCOUNTS[name]
-    round, team = stage["round"], stage["team"]
-    address = filled(
-        path,
-        slug=stage["corpus"] if path.startswith("`/corpora/") else round.challenge.slug,
-        round_slug=round.slug,
-        token=team.invitation,
-        public_id=team.public_id if path.startswith("`/teams/") else stage["submission"].public_id,
-    )
-    assert (
-        _got(Client(), methods, address),
-        _got(_logged_in("outsider"), methods, address),
-    ) == WHO[who]
-    organiser = _logged_in("who-organises", organises=True)
-    if who == "organisers":
-        assert _got(organiser, methods, address) == "open"
-
-
-def _logged_in(username: str, organises: bool = False) -> Client:
-    user = made_user(username, *([ORGANISER] if organises else []))
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-def _got(client: Client, methods: str, address: str) -> str:
-    answer = client.get(address) if methods.startswith("GET") else client.post(address)
-    if answer.status_code == 401 or (
-        answer.status_code == 302 and "/accounts/login/" in answer["Location"]
-    ):
-        return "login"
-    return "closed" if answer.status_code in (403, 404) else "open"
-
-
-def test_every_format_of_a_template_is_documented() -> None:
-    rows = {
-        (row[0], row[1]): row[2]
-        for row in table_rows(sections(text_of("endpoints.md"))["What an address may carry"])
-    }
-    assert set(code_words(rows["`format=csv`", "round-template"])) == set(FORMATS)
-    named = set(code_words(rows["`level=dialogue`, `format=jsonl`", "metric-scores-template"]))
-    assert named >= set(COLUMNS_OF_LEVEL)
+# --- files ----------------------------------------------------------------------------------------
 
 
 def test_every_level_of_metric_scores_has_its_fields_documented() -> None:

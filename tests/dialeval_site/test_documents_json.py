@@ -1,9 +1,13 @@
-"""The documents show JSON with the keys of the real one."""
+"""What commands print as JSON keeps its keys, which the reference page shows.
+
+``command_json.json`` holds them. After a change that is meant, which the changelog tells, run this
+file with ``DIALEVAL_WRITE_ANSWERS=1``.
+"""
 
 from __future__ import annotations
 
 import json
-import re
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +17,8 @@ from django.core.management import (
 )
 
 from dialeval_site.demo import DEMO_CORPUS
-from tests.dialeval_site.documents import (
-    text_of,
-)
 from tests.dialeval_site.small_corpora import write_corpus
+from tests.reference import KEYS_OF_JSON
 
 SHAPES = {
     "metrics": ["metrics"],
@@ -39,19 +41,8 @@ SHAPES_WITH_A_MODEL = {
 }
 
 
-DOCUMENTED = dict(
-    re.findall(r"<!-- shape: (\w+) -->\n```json\n(.*?)```", text_of("commands.md"), flags=re.DOTALL)
-)
-
-
-def test_every_documented_json_is_compared() -> None:
-    assert set(DOCUMENTED) == {*SHAPES, *SHAPES_WITH_A_MODEL}
-
-
 @pytest.mark.django_db
-def test_the_documented_json_has_the_keys_of_the_real_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_has_the_keys_that_it_had(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     call_command(
         "import_corpus",
         "jsonl",
@@ -64,9 +55,7 @@ def test_the_documented_json_has_the_keys_of_the_real_one(
 
 @pytest.mark.django_db
 @pytest.mark.slow
-def test_the_documented_json_of_models_has_the_keys_of_the_real_one(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_json_of_models_has_the_keys_that_it_had(capsys: pytest.CaptureFixture[str]) -> None:
     """One of the paper's corpora is there, with eight systems, scored without a model and with
     one."""
     call_command("import_corpus", "jsonl", str(DEMO_CORPUS), "--slug", "personam")
@@ -82,11 +71,15 @@ def test_the_documented_json_of_models_has_the_keys_of_the_real_one(
 
 
 def compare_shapes(commands: dict[str, list[str]], capsys: pytest.CaptureFixture[str]) -> None:
+    held = json.loads(KEYS_OF_JSON.read_text(encoding="utf-8"))
     for name, arguments in commands.items():
         capsys.readouterr()
         call_command(*arguments, "--format", "json")
-        real = json.loads(capsys.readouterr().out)
-        assert shape(json.loads(DOCUMENTED[name])) == shape(real), name
+        found = sorted(shape(json.loads(capsys.readouterr().out)))
+        if os.environ.get("DIALEVAL_WRITE_ANSWERS") == "1":
+            held[name] = found
+            KEYS_OF_JSON.write_text(json.dumps(held, indent=1, sort_keys=True) + "\n", "utf-8")
+        assert held[name] == found, name
 
 
 def shape(value: Any, path: str = "$") -> set[str]:

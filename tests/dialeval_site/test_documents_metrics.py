@@ -1,12 +1,11 @@
-"""What the documents say of metrics is what these declare: options and defaults, equations,
-sources, signatures; and what a run keeps beside its scores."""
+"""Metrics declare what the reference page says of them; what the document says of several is what
+these do: signatures, and what a run keeps beside its scores."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -14,96 +13,36 @@ import numpy as np
 import pytest
 
 from dialeval_site.demo import WITH_A_MODEL
-from leaderboard.pages.metric import view
 from tests.dialeval_site.documents import (
     code_words,
     first_table,
     flat,
     sections,
-    table_rows,
     text_of,
 )
 from tests.site import PROJECT
-from workers.api import MetricOut, OptionOut
-from workers.encoders.feature_file import FILE_NAME
-from workers.metrics.base import Metric, Option
-from workers.metrics.not_available import NOT_AVAILABLE
-from workers.metrics.pair_features import Compare, _run_info_of
+from workers.inference.encoders.feature_store import FILE_NAME
+from workers.metrics.base import Metric
+from workers.metrics.common.pair_features import Compare, _run_info_of
+from workers.metrics.common.signature_facts import FACTS
 from workers.metrics.registry import built_in_metrics
 
 PAGE = text_of("metrics.md")
 METRICS = {metric.name: metric for metric in built_in_metrics()}
 
 
-def section_of_each() -> dict[str, str]:
-    """By metric, the text under the heading that names it: ``## rouge_1, rouge_2``."""
-    found: dict[str, str] = {}
-    for heading, text in sections(PAGE).items():
-        names = heading.split(", ")
-        if all(re.fullmatch(r"[a-z0-9_]+", name) for name in names):
-            assert not found.keys() & set(names)
-            found |= dict.fromkeys(names, text)
-    return found
-
-
-SECTIONS = section_of_each()
-SHARED = "\n".join(text for heading, text in sections(PAGE).items() if " share" in heading)
-
-# --- sections -------------------------------------------------------------------------------------
-
-
-def test_every_metric_has_a_section_and_no_other_has() -> None:
-    assert set(SECTIONS) == set(METRICS)
-
-
-def options_line(name: str) -> str:
-    lines = re.findall(
-        r"^Options: ((?:`\w+` \([^)]*\)(?:,\s)?)+)", SECTIONS[name], flags=re.MULTILINE
-    )
-    has_options = bool(METRICS[name].options)
-    assert len(lines) == has_options, f"{name}: one line, Options: `a` (`default of a`), `b` (…)"
-    return str(lines[0]) if has_options else ""
+# --- what each declares ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", sorted(METRICS))
-def test_a_section_names_every_option_with_its_default(name: str) -> None:
-    written = dict(re.findall(r"`(\w+)` \(([^)]*)\)", options_line(name)))
-    assert written == {option.name: default_of(option) for option in METRICS[name].options}
-
-
-def default_of(option: Option) -> str:
-    if option.default == "":
-        return "empty"
-    return (
-        f"`{str(option.default).lower() if isinstance(option.default, bool) else option.default}`"
-    )
-
-
-def explained_for(name: str) -> set[str]:
-    """Words in code in its section (but for the line that lists its options), where its family's
-    options are explained, and in the section that it refers to. ``option=choice`` is both."""
-    text = SECTIONS[name].replace(options_line(name), "") + SHARED
-    if referred := re.search(r"\bas\s+for\s+([a-z0-9]+_[a-z0-9_]+)", SECTIONS[name]):
-        text += SECTIONS[referred.group(1)].replace(options_line(referred.group(1)), "")
-    return {part for word in code_words(text) for part in word.split("=")}
-
-
-@pytest.mark.parametrize("name", sorted(METRICS))
-def test_a_section_explains_every_choice_of_an_option(name: str) -> None:
-    for option in METRICS[name].options:
-        others = {str(choice) for choice in option.choices if choice != option.default}
-        assert others <= explained_for(name), option.name
-
-
-@pytest.mark.parametrize("name", sorted(METRICS))
-def test_a_section_says_what_its_options_do(name: str) -> None:
-    for option in METRICS[name].options:
-        assert explained_for(name) & {option.name, *map(str, option.choices)}, option.name
-
-
-@pytest.mark.parametrize("name", sorted(METRICS))
-def test_a_section_has_an_equation(name: str) -> None:
-    assert re.search(r"[\w)] = \S", SECTIONS[name]), name
+def test_every_choice_of_an_option_is_explained(name: str) -> None:
+    """By the option, the metric or, of what several share, the document."""
+    metric = METRICS[name]
+    for option in metric.options:
+        assert option.help.strip(), option.name
+        words = set(re.findall(r"[\w-]+", f"{option.help} {metric.description} {PAGE}"))
+        others = {str(one) for one in option.choices if one not in (option.default, "")}
+        assert others <= words, option.name
 
 
 @pytest.mark.parametrize("name", sorted(METRICS))
@@ -115,33 +54,18 @@ def test_a_metric_s_page_has_its_equation_and_description(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(METRICS))
-def test_a_section_names_the_source_that_the_metric_declares(name: str) -> None:
-    text = flat(SECTIONS[name])
-    referred = re.search(r"Source: as (\w+)\.", text)
-    if referred:
-        text = flat(SECTIONS[referred.group(1)])
-    for author, year in re.findall(
-        r"([A-Z][a-z]+)(?:,? (?:et al\.|and [A-Z]\w+|[A-Z]\w+ and [A-Z]\w+))* \((\d{4})\)",
-        METRICS[name].citation,
-    ):
-        assert re.search(rf"{author}\b[^()]*\({year}\)", text), (author, year)
+def test_a_metric_names_its_source(name: str) -> None:
     assert re.search(r"\(\d{4}\)", METRICS[name].citation), name
 
 
 # --- signatures and what a run keeps --------------------------------------------------------------
 
 
-def documented_facts() -> set[str]:
-    return {
-        word for row in first_table(sections(PAGE)["Signatures"]) for word in code_words(row[0])
-    }
-
-
 def test_every_fact_of_a_signature_is_documented() -> None:
     fixed = {fact for metric in METRICS.values() for fact, _ in metric.signature_facts}
     scorers = set(facts_of_accounts())
     by_the_site = {"n", "n_human", "model_revision"}
-    assert documented_facts() == fixed | scorers | by_the_site
+    assert set(FACTS) == fixed | scorers | by_the_site
 
 
 def facts_of_accounts() -> Iterator[str]:
@@ -232,11 +156,6 @@ def test_the_table_of_all_metrics_names_every_metric() -> None:
     assert spelled == set(METRICS)
 
 
-def test_published_metrics_that_are_not_here_are_those_of_the_list() -> None:
-    rows = first_table(sections(PAGE)["Published metrics that are not here"])
-    assert rows == [[one.name, one.why, one.citation, f"<{one.url}>"] for one in NOT_AVAILABLE]
-
-
 def fed_names() -> list[str]:
     return [name for name in METRICS if name.startswith("fed_")]
 
@@ -263,24 +182,6 @@ def test_what_an_empty_response_scores_is_said_of_every_family() -> None:
         "prd",
     ):
         assert family in rows, family
-
-
-def test_every_field_of_a_metric_in_the_api_is_documented() -> None:
-    rows = {row[0].strip("`"): row for row in table_rows(sections(text_of("api.md"))["A metric"])}
-    assert set(rows) == set(MetricOut.model_fields)
-    assert set(OptionOut.model_fields) <= set(code_words(rows["options"][1]))
-
-
-def test_every_parameter_of_a_metric_s_page_is_documented() -> None:
-    source = Path(view.__file__).read_text(encoding="utf-8")
-    read = set(re.findall(r'request\.GET\.get(?:list)?\("(\w+)"', source)) | {"aspect"}
-    rows = first_table(sections(text_of("endpoints.md"))["What an address may carry"])
-    documented = {
-        row[0].strip("`").partition("=")[0]
-        for row in rows
-        if re.search(r"\bmetric\b(?! leader)", row[1])
-    }
-    assert read <= documented
 
 
 def test_the_demo_s_metrics_with_a_model_are_documented() -> None:

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from annotations.campaigns.models.campaign import Campaign
+from annotations.formats.importers.registry import importers
 from common.text import MAX_RESPONSE
 from dialeval_site.demo import DEMO_CORPUS
 from dialeval_site.environment import SETTINGS
 from tests.conftest import made_site
-from tests.dialeval_site.documents import blocks, first_table, flat, sections, table_rows, text_of
+from tests.dialeval_site.documents import first_table, flat, sections, table_rows, text_of
 from tests.site import PROJECT, Site
 
 ROLES = ("organiser", "rater", "participant")
@@ -101,9 +102,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def usr_file(folder: Path) -> Path:
-    """The name of the published file, the example of formats.md in it, three times with other
-    words."""
-    (example,) = [json.loads(block.text) for block in blocks() if block.mark == "example: usr"]
+    """The name of the published file, the importer's example in it, three times with other words."""
+    example = json.loads(importers()["usr"].example)
     contexts = [
         json.loads(json.dumps(example[0]).replace("cacti", plant))
         for plant in ("cacti", "ferns", "mosses")

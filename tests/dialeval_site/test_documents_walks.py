@@ -22,8 +22,8 @@ from tests.challenges.pages import address, hand_in
 from tests.challenges.sets import open_round, small_version, team_with_member
 from tests.dialeval_site.documents import sections, text_of
 from tests.site import PROJECT
-from workers import execution as metric_execution
 from workers.models import MetricRun
+from workers.runs import execution as metric_execution
 
 pytestmark = pytest.mark.django_db
 

@@ -19,8 +19,8 @@ from annotations.models import AttemptCount, System
 from dialeval_site import readiness
 from tests.conftest import ON_SERVICES
 from tests.dialeval_site.small_corpora import PUBLIC, store_corpus
-from workers import presence
 from workers.models import MetricRun, QueueSeen
+from workers.runs import presence
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ from tests.dialeval_site.documents import sections, text_of
 
 def record(message: str, *arguments: object, **more: object) -> logging.LogRecord:
     line = logging.LogRecord(
-        "workers.execution", logging.WARNING, "execution.py", 1, message, arguments, None
+        "workers.runs.execution", logging.WARNING, "execution.py", 1, message, arguments, None
     )
     line.__dict__.update(more)
     return line
@@ -45,14 +45,14 @@ def test_a_line_for_people_ends_with_what_it_belongs_to(a_task: None) -> None:
 
 
 def test_a_line_that_belongs_to_nothing_says_nothing_of_it() -> None:
-    assert Line().format(record("ready")).endswith("WARNING workers.execution ready")
+    assert Line().format(record("ready")).endswith("WARNING workers.runs.execution ready")
 
 
 def test_a_line_for_programs_is_one_document(a_task: None) -> None:
     found = json.loads(Json().format(record("two\nlines", route="corpus", bytes=None)))
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", found.pop("time"))
     assert found == {
-        "level": "WARNING", "logger": "workers.execution", "message": "two\nlines",
+        "level": "WARNING", "logger": "workers.runs.execution", "message": "two\nlines",
         "route": "corpus", "bytes": None, "request_id": "asked-by-0001", "task_id": "t-1",
         "row": "run 17",
     }  # fmt: skip
@@ -86,7 +86,7 @@ RUN = {"name": "workers.tasks.run", "id": "t-1"}
         ("celery.worker.request", logging.INFO, ("workers.tasks.run", "t-1"), True),
         ("celery.apps.worker", logging.INFO, (), True),
         (
-            "workers.runs",
+            "workers.runs.actions",
             logging.INFO,
             ("workers.tasks.sweep",),
             True,

@@ -21,9 +21,9 @@ from tests.challenges.sets import open_round, submit, team_with_member
 from tests.dialeval_site.documents import code_words, first_table, sections, text_of
 from tests.dialeval_site.small_corpora import PUBLIC, store_corpus
 from tests.site import PROJECT
-from workers import presence
 from workers.judges.models import Purse
 from workers.models import MetricRun
+from workers.runs import presence
 
 TOKEN = "quiet-river-quiet-river"
 Series = dict[tuple[str, tuple[tuple[str, str], ...]], float]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -19,93 +18,12 @@ from annotations.models import Corpus
 from common.roles import is_organiser
 from tests.dialeval_site import campaign_matrix, challenge_matrix, judge_matrix, training_matrix
 from tests.dialeval_site.addresses import METHODS, addresses, client_of, outcome
+from tests.dialeval_site.corpus_matrix import MATRIX, ORGANISERS_DO
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, ROLE_NAMES, person, write_corpus
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("answered")]
-
-
-@dataclass(frozen=True)
-class Address:
-    """A URL name and what each role gets, in the order anonymous, participant, rater, organiser,
-    superuser.
-
-    A figure is a status; ``login`` is the way to the log-in page, ``done`` a form carried out (a
-    redirect elsewhere). ``private`` is the same on a corpus that is not public; "" where the
-    address is of no corpus.
-    """
-
-    method: str
-    public: str
-    private: str = ""
-    data: tuple[tuple[str, str], ...] = ()
-    position: int | None = None
-    name: str = ""
-    """Of a metric, in an address that is of no corpus."""
-
-
-EVERYBODY = "200 200 200 200 200"
-WHO_MAY_SEE = "404 404 404 200 200"
-ORGANISERS = "login 403 403 200 200"
-ORGANISERS_DO = "login 403 403 done done"
-
-MATRIX = {
-    "health": Address("GET", EVERYBODY),
-    "ready": Address("GET", EVERYBODY),
-    "monitoring": Address("GET", "404 404 404 404 404"),
-    "home": Address("GET", EVERYBODY),
-    "metrics": Address("GET", EVERYBODY),
-    "metric": Address("GET", EVERYBODY, name="word_f1"),
-    "runs": Address("GET", ORGANISERS),
-    "login": Address("GET", "200 done done done done"),
-    "logout": Address("POST", "done done done done done"),
-    "corpus-new": Address("GET", ORGANISERS),
-    "corpus-seen-by": Address("POST", ORGANISERS_DO, ORGANISERS_DO, data=(("seen_by", "nobody"),)),
-    "corpus": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "dialogues": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "dialogue": Address("GET", EVERYBODY, WHO_MAY_SEE, position=0),
-    "metric-leaderboard": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "metric-heat-map": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "response-map": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "scatter": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "metric-comparison": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "system-leaderboard": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "system-comparison": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "analysis": Address("GET", "404 404 404 404 404", name="1.not-signed"),
-    "analysis-retry": Address("POST", "login 403 403 404 404", name="1.not-signed"),
-    "agreement": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "rater-effects": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "fewer-ratings": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "corpus-runs": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "corpus-runs-progress": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "score": Address("POST", ORGANISERS_DO, ORGANISERS_DO, data=(("metrics", "word_f1"),)),
-    "retry-failed": Address("POST", ORGANISERS_DO, ORGANISERS_DO),
-    "withdraw-waiting": Address("POST", ORGANISERS_DO, ORGANISERS_DO),
-    "judge-runs": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "judge-inspector": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "judge-answer": Address("GET", EVERYBODY, WHO_MAY_SEE, position=0),
-    "judge-hygiene": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "judge-progress": Address("GET", EVERYBODY, WHO_MAY_SEE),
-    "judge-estimate": Address(
-        "POST", "login 403 403 422 422", "login 403 403 422 422", data=(("judge", "none"),)
-    ),
-    "judge-start": Address(
-        "POST", "login 403 403 422 422", "login 403 403 422 422", data=(("judge", "none"),)
-    ),
-    "judge-stop": Address(
-        "POST", "login 403 403 404 404", "login 403 403 404 404", data=(("metric", "none"),)
-    ),
-    "judge-resume": Address(
-        "POST", "login 403 403 404 404", "login 403 403 404 404", data=(("metric", "none"),)
-    ),
-    "judge-forget": Address(
-        "POST", "login 403 403 404 404", "login 403 403 404 404", data=(("model", "none"),)
-    ),
-    "judge-budget": Address(
-        "POST", "login 403 403 404 404", "login 403 403 404 404", data=(("metric", "none"),)
-    ),
-}
 
 
 def test_no_address_is_missing_from_the_matrices() -> None:

@@ -13,7 +13,7 @@ from tests.dialeval_site.addresses import METHODS, client_of, outcome
 from tests.dialeval_site.judge_matrix import MATRIX, Address
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, ROLE_NAMES, person
 from tests.judges.written import configuration_of, written
-from workers.judges import trials
+from workers.judges import trial_actions
 from workers.judges.models import Trial
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("kitchens")]
@@ -30,7 +30,7 @@ def names(notified: list[int]) -> Names:
     """A prompt and a trial of it on the private corpus that waits for a worker."""
     version = written()
     corpus = Corpus.objects.get(slug=PRIVATE).versions.get()
-    trial = trials.start(version, corpus, configuration_of(version), "overall")
+    trial = trial_actions.start(version, corpus, configuration_of(version), "overall")
     return Names(version.prompt.slug, trial.pk)
 
 

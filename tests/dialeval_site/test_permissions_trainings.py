@@ -10,9 +10,9 @@ from annotations.models import Corpus
 from tests.dialeval_site.addresses import METHODS, client_of, outcome
 from tests.dialeval_site.small_corpora import PUBLIC, ROLE_NAMES, person
 from tests.dialeval_site.training_matrix import MATRIX, Address
-from workers.trainings import actions
-from workers.trainings.data import Source
-from workers.trainings.models import Training
+from workers.training import actions
+from workers.training.data import Source
+from workers.training.models import Training
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("kitchens", "waiting")]
 NAME = "quiet-model"

@@ -21,8 +21,8 @@ from dialeval_site.storage import file_storage
 from tests.object_storage import KEYS, storage_url
 from tests.services import free_port
 from tests.stored_uploads import files_below
-from workers import resources
-from workers.trainings.models import Training
+from workers.inference import resources
+from workers.training.models import Training
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

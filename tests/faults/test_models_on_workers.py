@@ -62,7 +62,7 @@ def small_site(site: Site, tmp_path: Path) -> Site:
 
 def request(site: Site, *names: str) -> None:
     site.python(
-        "from workers import runs; from workers.metrics.configuration import parse\n"
+        "from workers.runs import actions as runs; from workers.metrics.common.configuration import parse\n"
         "from annotations.corpora.queries import version_of, select_systems\n"
         f"runs.request([parse(name) for name in {names!r}], select_systems(version_of('small')))"
     )

@@ -31,8 +31,8 @@ main()
 """Without today's code, which is installed in this environment."""
 REQUEST = """
 from annotations.corpora.queries import select_systems, version_of
-from workers import runs
-from workers.metrics.configuration import parse
+from workers.runs import actions as runs
+from workers.metrics.common.configuration import parse
 runs.request([parse(one) for one in {metrics!r}], select_systems(version_of("small")))
 """
 READ = """

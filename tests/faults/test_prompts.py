@@ -16,7 +16,7 @@ import pytest
 from tests.challenges.prompted import KEY, KEY_VARIABLE, PROMPT, last_line, prompt_endpoint
 from tests.faults.test_chat import needs_packaged_model
 from tests.site import Site, kill, wait_until
-from workers.language_models.server import local_server
+from workers.inference.language_models.server import local_server
 
 pytestmark = pytest.mark.slow
 

@@ -208,21 +208,21 @@ def test_a_backup_holds_what_lies_on_the_storage_and_restores_it_to_a_disk(
 TRAIN = """
 from pathlib import Path
 from tests.workers.trainings.small import settings
-from workers.trainings import actions
-from workers.trainings.data import Source
+from workers.training import actions
+from workers.training.data import Source
 actions.start("small", "density", Source.of_file(Path({talk!r})), settings(Path({encoder!r})))
 """
 SCORE = """
 from annotations.models import CorpusVersion
 from annotations.corpora.queries import select_systems
-from workers import runs
-from workers.metrics.configuration import parse
+from workers.runs import actions as runs
+from workers.metrics.common.configuration import parse
 runs.request([parse({name!r})], select_systems(CorpusVersion.objects.latest("pk"), include_withheld=True))
 """
 WAIT = """
 import time
 from workers.models import MetricRun
-from workers.trainings.models import Training
+from workers.training.models import Training
 deadline = time.monotonic() + 200
 def open():
     return (MetricRun.objects.filter(state__in=["pending", "running"]).exists()

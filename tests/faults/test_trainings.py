@@ -11,15 +11,15 @@ import pytest
 
 from tests.site import Site, kill, wait_until
 from tests.workers.trainings.small import encoder_in, talk_file
-from workers.training import checkpoint as checkpoints
+from workers.training.core import checkpoint
 
 pytestmark = pytest.mark.slow
 
 ENDED = ("done", "failed")
 START = """
 from pathlib import Path
-from workers.trainings import actions
-from workers.trainings.data import Source
+from workers.training import actions
+from workers.training.data import Source
 chosen = {{"encoder": {encoder!r}, "contexts": 4, "negatives": 15, "max_tokens": 32, "epochs": 12, "save_every": 25,
     "learning_rate": 0.0005}}
 actions.start({name!r}, "density", Source.of_file(Path({talk!r})), chosen)
@@ -30,14 +30,14 @@ def row(site: Site, name: str) -> dict[str, Any]:
     columns = "'state', 'attempts', 'error', 'progress', 'revision'"
     return json.loads(
         site.python(
-            "import json; from workers.trainings.models import Training\n"
+            "import json; from workers.training.models import Training\n"
             f"print(json.dumps(Training.objects.filter(name={name!r}).values({columns}).get()))"
         )
     )
 
 
 def learned(site: Site, name: str) -> tuple[str, str]:
-    files = checkpoints.read(site.home / "trained" / name).config["files"]
+    files = checkpoint.read(site.home / "trained" / name).config["files"]
     return files["weights.safetensors"], files["gaussian.safetensors"]
 
 
@@ -61,7 +61,7 @@ def test_a_training_whose_worker_is_killed_ends_with_the_weights_of_one_that_was
     before = row(site, "killed")
     assert before["state"] == "running"
     (work,) = (site.home / "training").iterdir()
-    kept = checkpoints.newest(work)
+    kept = checkpoint.newest(work)
     assert kept is not None
     assert 0 < kept.config["step"] < kept.config["steps"]
     site.start_worker()

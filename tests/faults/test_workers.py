@@ -101,7 +101,7 @@ def small_corpus(dialogues: int) -> str:
 def request(site: Site, before: str = "") -> None:
     site.python(
         f"{before}\n"
-        "from workers import runs; from workers.metrics.configuration import parse\n"
+        "from workers.runs import actions as runs; from workers.metrics.common.configuration import parse\n"
         "from annotations.corpora.queries import version_of, select_systems\n"
         "runs.request([parse('slow_length')], select_systems(version_of('small')))"
     )

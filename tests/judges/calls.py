@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from workers.judging.calls import Answer, Call, ChatRequest
-from workers.judging.dispatcher import Dispatcher, nobody_watches
-from workers.judging.limits import Limits
-from workers.judging.memory_cache import MemoryResponseCache
-from workers.judging.rates import Pace, Unlimited
-from workers.judging.response_cache import ResponseCache
-from workers.language_models.client import Endpoint, Message
+from workers.inference.language_models.client import Endpoint, Message
+from workers.judges.core.calls import Answer, Call, ChatRequest
+from workers.judges.core.dispatcher import Dispatcher, nobody_watches
+from workers.judges.core.memory_cache import MemoryResponseCache
+from workers.judges.core.rate_limit import Limits, Pace, Unlimited
+from workers.judges.core.response_cache import ResponseCache
 
 
 def call_for(

@@ -66,7 +66,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workers.language_models.client import Endpoint
+from workers.inference.language_models.client import Endpoint
 
 KEY = "sk-loopback-7c1e"
 _TOKENS = re.compile(r"\s?\w+|\s?[^\w\s]|\s")

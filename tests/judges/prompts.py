@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotations.formats.records import Utterance
-from workers.judging.prompt_file import JudgePromptFile, read_prompt
+from workers.judges.core.prompt_file import JudgePromptFile, read_prompt
 from workers.metrics.base import Example
 
 HEADER = {

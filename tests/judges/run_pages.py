@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
+from workers.inference.language_models.server import PACKAGED_MODEL_NAME
 from workers.judges import actions
 from workers.judges.models import JudgeRun
-from workers.language_models.server import PACKAGED_MODEL_NAME
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
 
 DETAIL = "cpdscore_detail"

@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from workers.inference.language_models.client import Message
+from workers.judges.call_rows import request_of
+from workers.judges.core.calls import Answer, Call, ChatRequest, Estimate, Price, TokenChance
 from workers.judges.models import StoredAnswer, StoredRequest
 from workers.judges.response_cache import DatabaseResponseCache, calls_paid_here
-from workers.judges.rows import request_of
-from workers.judging.calls import Answer, Call, ChatRequest, TokenChance
-from workers.judging.costs import Price
-from workers.judging.response_cache import Estimate
-from workers.language_models.client import Message
 
 pytestmark = pytest.mark.django_db
 

@@ -6,8 +6,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.judges.prompts import prompt, written
-from workers.judging.prompt_file import OUR_PROMPTS, own_prompt
-from workers.judging.prompt_warnings import remarks
+from workers.judges.core.prompt_file import OUR_PROMPTS, own_prompt
+from workers.judges.core.rendering import remarks
 
 
 def checked(path, *arguments):

@@ -7,17 +7,19 @@ from decimal import Decimal
 import pytest
 
 from tests.judges.calls import call_for
-from workers.judging.calls import Answer, Call, ChatRequest
-from workers.judging.costs import (
+from workers.inference.language_models.client import Message
+from workers.judges.core.calls import (
     LONGEST_ANSWER,
     NO_PRICE,
+    Answer,
+    Call,
+    ChatRequest,
     Price,
     estimate,
     likely_tokens,
     price_of,
     tokens_used,
 )
-from workers.language_models.client import Message
 
 PRICES = {"gpt-a": (Decimal("2.5"), Decimal(10))}
 

@@ -13,15 +13,15 @@ from common.estimates import Undefined
 from tests.campaigns.sets import made_version
 from tests.judges.speaking_endpoint import Server, score_of, speaking
 from tests.workers.metrics.judges import turn
-from workers.judges.judge_clients import SiteClients
+from workers.judges.call_rows import dialect_at
+from workers.judges.clients import SiteClients
+from workers.judges.core import clients
+from workers.judges.core.clients import BillingContext
+from workers.judges.core.dialects import Dialect
+from workers.judges.core.endpoints import address_of
+from workers.judges.core.response_cache import BudgetSpent, EndpointFailed
 from workers.judges.models import EndpointDialect, JudgeRun, Purse, StoredAnswer
-from workers.judges.rows import dialect_at
-from workers.judging import judge_client
-from workers.judging.dialects import Dialect
-from workers.judging.endpoints import address_of
-from workers.judging.judge_client import BillingContext
-from workers.judging.response_cache import BudgetSpent, EndpointFailed
-from workers.metrics.configuration import Configuration, parse
+from workers.metrics.common.configuration import Configuration, parse
 from workers.metrics.registry import all_metrics
 
 SAID = ["Clocks.", "I repair clocks.", "I sell tea and cheese.", "Old clocks mostly."]
@@ -60,10 +60,10 @@ SPEECHES: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(autouse=True)
 def _site_desks() -> Iterator[None]:
-    before = judge_client.at_hand()
-    judge_client.use(SiteClients())
+    before = clients.at_hand()
+    clients.use(SiteClients())
     yield
-    judge_client.use(before)
+    clients.use(before)
 
 
 def judged(server: Server, settings: LazySettings, text: str, said: list[str] | None = None) -> Any:

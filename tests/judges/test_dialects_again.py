@@ -18,14 +18,14 @@ from tests.judges.run_pages import page
 from tests.judges.speaking_endpoint import Server, speaking
 from tests.judges.test_dialects import SAID, _site_desks, is_right, judged
 from tests.workers.metrics.judges import turn
-from workers.judges.judge_clients import learner_for
+from workers.inference.language_models.client import Message
+from workers.judges.call_rows import dialect_at, keep_dialect
+from workers.judges.clients import learner_for
+from workers.judges.core.calls import Answer, ChatRequest
+from workers.judges.core.dialects import PLAIN, Dialect, Learner, merged
+from workers.judges.core.endpoints import address_of
 from workers.judges.models import EndpointDialect
-from workers.judges.rows import dialect_at, keep_dialect
-from workers.judging.calls import Answer, ChatRequest
-from workers.judging.dialects import PLAIN, Dialect, Learner, merged
-from workers.judging.endpoints import address_of
-from workers.language_models.client import Message
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 
 __all__ = ["_site_desks"]
 TEXT = "cpdscore_detail[model=alias,scoring=answer]"

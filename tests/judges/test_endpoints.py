@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from workers.judging import endpoints
-from workers.judging.endpoints import (
+from workers.inference.language_models.client import Endpoint
+from workers.inference.language_models.server import PACKAGED_MODEL_NAME, LocalServerError
+from workers.judges.core import endpoints
+from workers.judges.core.endpoints import (
     LOCAL_DEVICE,
     NO_KEY,
     SiteEndpoint,
@@ -22,8 +24,6 @@ from workers.judging.endpoints import (
     is_local,
     why_missing,
 )
-from workers.language_models.client import Endpoint
-from workers.language_models.server import PACKAGED_MODEL_NAME, LocalServerError
 
 SITE = SiteEndpoint("https://api.example.org/v1", "gpt-a", "sk-secret")
 

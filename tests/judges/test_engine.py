@@ -12,11 +12,10 @@ import pytest
 
 from tests.judges.calls import ask_all, call_for, engine_for
 from tests.judges.loopback_server import Loopback, score_of
-from workers.judging.calls import Answer, Call
-from workers.judging.costs import Price, estimate
-from workers.judging.memory_cache import Answers, MemoryResponseCache
-from workers.judging.rates import InProcessRateLimit
-from workers.judging.response_cache import BudgetSpent, Claimed, Estimate, Stopped
+from workers.judges.core.calls import Answer, Call, Estimate, Price, estimate
+from workers.judges.core.memory_cache import Answers, MemoryResponseCache
+from workers.judges.core.rate_limit import InProcessRateLimit
+from workers.judges.core.response_cache import BudgetSpent, Claimed, Stopped
 
 
 def test_every_call_is_asked_once_and_answered(loopback: Loopback) -> None:
@@ -303,7 +302,7 @@ def test_a_process_that_is_told_to_end_keeps_what_comes_within_seconds(
     loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first calls take 0.2 s; the one that hangs is not waited for longer than the bound."""
-    monkeypatch.setattr("workers.judging.scheduler.IMPATIENT_SECONDS", 0.6)
+    monkeypatch.setattr("workers.judges.core.scheduler.IMPATIENT_SECONDS", 0.6)
     loopback.control(seconds=0.2, rules=[{"contains": "rate 2", "do": "hang"}])
     answers = Answers()
 

@@ -12,11 +12,11 @@ import pytest
 
 from tests.judges.calls import ask_all, call_for, engine_for
 from tests.judges.loopback_server import KEY, Loopback, loopback_server
-from workers.judging import retries
-from workers.judging.costs import NO_PRICE, estimate
-from workers.judging.memory_cache import Answers, MemoryResponseCache
-from workers.judging.response_cache import BudgetSpent, EndpointFailed
-from workers.language_models.client import Endpoint
+from workers.inference.language_models.client import Endpoint
+from workers.judges.core import retries
+from workers.judges.core.calls import NO_PRICE, estimate
+from workers.judges.core.memory_cache import Answers, MemoryResponseCache
+from workers.judges.core.response_cache import BudgetSpent, EndpointFailed
 
 
 @pytest.fixture(autouse=True)

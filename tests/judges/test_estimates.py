@@ -11,16 +11,15 @@ import pytest
 
 from annotations.models import CorpusVersion, Response
 from tests.campaigns.sets import made_version
-from workers import runs, scoring
+from workers.judges.core.calls import Answer, Call, Estimate
 from workers.judges.estimates import JudgeEstimate, estimate, format_cost
+from workers.judges.estimates import estimated as shown
 from workers.judges.models import EndpointDialect
 from workers.judges.response_cache import DatabaseResponseCache
-from workers.judges.run_estimate import estimated as shown
-from workers.judging.calls import Answer, Call
-from workers.judging.response_cache import Estimate
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
-from workers.queries import examples_of
+from workers.runs import actions, scoring
+from workers.runs.queries import examples_of
 
 pytestmark = pytest.mark.django_db
 
@@ -104,7 +103,7 @@ def test_a_system_that_is_judged_is_asked_nothing_more(version: CorpusVersion) -
     """Of a dialogue's second step nobody knows the prompt before the first: the finished run says
     that it is there."""
     judge = parse("cpdscore_dialogue[model=m,scoring=answer]")
-    runs.request([judge], list(version.systems.all()), hint=False)
+    actions.request([judge], list(version.systems.all()), hint=False)
     first = MetricRun.objects.order_by("pk")[0]
     MetricRun.objects.filter(pk=first.pk).update(
         state="done", finished_at="2026-01-01T00:00Z", signature="x", system_score=1.0

@@ -6,8 +6,8 @@ import pytest
 
 from common.estimates import Undefined
 from tests.judges.prompts import DETAIL, OF_THREE, SIMPLE, prompt
-from workers.judging.calls import Answer, TokenChance
-from workers.judging.expected import expected
+from workers.judges.core.calls import Answer, TokenChance
+from workers.judges.core.parsing import expected
 
 HALVES = {"4": 0.5, "2": 0.25, "no": 0.25}
 EXPECTED_OF_HALVES = (4 * 0.5 + 2 * 0.25) / 0.75

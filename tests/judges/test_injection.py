@@ -8,7 +8,7 @@ import pytest
 from annotations.formats.records import ResponseRecord
 from tests.annotations.formats.importers.helpers import of_type, read, real_file, surveyed
 from tests.judges.injections import ATTACKS, HARMLESS
-from workers.judging.injection import Injection, find, removed
+from workers.judges.core.injection import Injection, find, removed
 
 
 @pytest.mark.parametrize(("kind", "response"), ATTACKS)

@@ -18,16 +18,17 @@ from common.jobs import tasks
 from tests.at_once import at_once
 from tests.campaigns.sets import made_user, made_version
 from tests.judges.loopback_server import KEY, Loopback
-from workers import execution, runs, scoring
-from workers.judges import actions, watch
+from workers.judges import actions, stopping
 from workers.judges.actions import Refused, resume, set_budget, start_judge_run, stop
 from workers.judges.budgets import judge_run_of
+from workers.judges.core.clients import BillingContext
+from workers.judges.core.response_cache import Stopped
 from workers.judges.models import Hold, JudgeRun, Purse, StoredAnswer
-from workers.judges.watch import Watch
-from workers.judging.judge_client import BillingContext
-from workers.judging.response_cache import Stopped
-from workers.metrics.configuration import parse
+from workers.judges.stopping import Watch
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
+from workers.runs import actions as runs
+from workers.runs import execution, scoring
 
 pytestmark = pytest.mark.django_db
 
@@ -214,7 +215,7 @@ def test_a_failed_endpoint_that_is_mended_goes_on_where_it_was(
 
 def stopping_after(calls: int) -> Callable[[Watch], None]:
     def look(self: Watch) -> None:
-        if watch.calls_paid_here() - self.paid_before >= calls:
+        if stopping.calls_paid_here() - self.paid_before >= calls:
             raise Stopped("it makes way for people who rate")
 
     return look
@@ -222,7 +223,7 @@ def stopping_after(calls: int) -> Callable[[Watch], None]:
 
 def cut_short_after(monkeypatch: pytest.MonkeyPatch, calls: int) -> None:
     """It looks every second; here after each answer."""
-    monkeypatch.setattr("workers.judging.scheduler.WATCH_SECONDS", 0.0)
+    monkeypatch.setattr("workers.judges.core.scheduler.WATCH_SECONDS", 0.0)
     monkeypatch.setattr(Watch, "__call__", stopping_after(calls))
 
 
@@ -259,10 +260,10 @@ def test_a_task_that_took_too_long_is_given_back_where_answers_came(
     version: CorpusVersion, endpoint: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def look(self: Watch) -> None:
-        if watch.calls_paid_here() > self.paid_before:
+        if stopping.calls_paid_here() > self.paid_before:
             raise SoftTimeLimitExceeded
 
-    monkeypatch.setattr("workers.judging.scheduler.WATCH_SECONDS", 0.0)
+    monkeypatch.setattr("workers.judges.core.scheduler.WATCH_SECONDS", 0.0)
     monkeypatch.setattr(Watch, "__call__", look)
     start(version)
     execution.compute(MetricRun.objects.order_by("pk")[0].pk)
@@ -306,7 +307,7 @@ def test_it_stops_in_time_for_its_task_to_end(
 def test_it_makes_way_for_raters_after_its_share(
     payer: BillingContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "raters_wait", lambda seconds: True)
+    monkeypatch.setattr(stopping, "raters_wait", lambda seconds: True)
     looks = Watch(payer)
     with tasks.task_of(1000):
         looks()  # it has not had its 20 s

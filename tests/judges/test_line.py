@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tests.judges.calls import call_for
-from workers.judging.limits import Limits
-from workers.judging.line import Line
-from workers.judging.places import Places
-from workers.judging.rates import InProcessRateLimit, Unlimited
-from workers.judging.sender import Attempt
+from workers.judges.core.rate_limit import InProcessRateLimit, Limits, Places, Unlimited
+from workers.judges.core.sender import Attempt, Line
 
 
 @dataclass

@@ -8,16 +8,16 @@ from dataclasses import replace
 import pytest
 
 from tests.workers.metrics.judges import turn
-from workers.judging import judge_client
-from workers.judging.calls import Answer, Call, ChatRequest
-from workers.judging.endpoints import SiteEndpoint
-from workers.judging.in_process_clients import InProcessClients
-from workers.judging.limits import Limits
-from workers.judging.response_cache import EndpointFailed
-from workers.language_models.client import Endpoint, Message
-from workers.language_models.server import PACKAGED_MODEL_NAME, local_server
-from workers.metrics.configuration import parse
-from workers.metrics.judge_trace import JudgeTrace
+from workers.inference.language_models.client import Endpoint, Message
+from workers.inference.language_models.server import PACKAGED_MODEL_NAME, local_server
+from workers.judges.core import clients
+from workers.judges.core.calls import Answer, Call, ChatRequest
+from workers.judges.core.clients import InProcessClients
+from workers.judges.core.endpoints import SiteEndpoint
+from workers.judges.core.rate_limit import Limits
+from workers.judges.core.response_cache import EndpointFailed
+from workers.metrics.common.configuration import parse
+from workers.metrics.common.judge_samples import JudgeTrace
 
 BEGUN = "- Humanness: "
 GOOD = turn("I repair clocks in a small shop. Do you own one?")
@@ -41,7 +41,7 @@ def site_of(endpoint: Endpoint) -> SiteEndpoint:
 
 @pytest.fixture
 def at_hand(desks: InProcessClients, monkeypatch: pytest.MonkeyPatch) -> InProcessClients:
-    monkeypatch.setattr(judge_client, "_at_hand", desks)
+    monkeypatch.setattr(clients, "_at_hand", desks)
     return desks
 
 

@@ -7,11 +7,10 @@ from decimal import Decimal
 import pytest
 
 from tests.judges.calls import call_for
-from workers.judging import memory_cache
-from workers.judging.calls import Answer
-from workers.judging.costs import Price
-from workers.judging.memory_cache import Answers, MemoryResponseCache
-from workers.judging.response_cache import BudgetSpent, Estimate
+from workers.judges.core import memory_cache
+from workers.judges.core.calls import Answer, Estimate, Price
+from workers.judges.core.memory_cache import Answers, MemoryResponseCache
+from workers.judges.core.response_cache import BudgetSpent
 
 ONE = Estimate(10, Decimal("0.01"))
 ANSWER = Answer("answered", text="4", input_tokens=5, output_tokens=1)

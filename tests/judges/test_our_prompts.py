@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.judges.prompts import example
-from workers.judging.placeholders import MARKS
-from workers.judging.prompt_file import OUR_PROMPTS, own_prompt
-from workers.judging.prompt_warnings import OF_THE_SYSTEM
-from workers.judging.render import begun, render, render_dialogue
+from workers.judges.core.placeholders import MARKS
+from workers.judges.core.prompt_file import OUR_PROMPTS, own_prompt
+from workers.judges.core.rendering import OF_THE_SYSTEM, begun, render, render_dialogue
 from workers.metrics.registry import all_metrics
 
 SIX = ("humanness", "fluency", "coherency", "consistency", "engagingness", "overall")

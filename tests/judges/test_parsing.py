@@ -5,7 +5,7 @@ import time
 import pytest
 
 from tests.judges.prompts import DETAIL, DIALOGUE, OF_THREE, SIMPLE, prompt
-from workers.judging.parsing import parse, places, statements
+from workers.judges.core.parsing import parse, places, statements
 
 READ = {
     "- Humanness: 4": 4.0,

@@ -8,13 +8,13 @@ import pytest
 
 from tests.judges.calls import call_for
 from tests.judges.loopback_server import KEY, Loopback
-from workers.judging import in_process_clients, judge_client
-from workers.judging.calls import Answer, Call
-from workers.judging.endpoints import SiteEndpoint
-from workers.judging.in_process_clients import InProcessClients
-from workers.judging.limits import Limits
-from workers.judging.response_cache import EndpointFailed
-from workers.language_models.server import LocalServerError
+from workers.inference.language_models.server import LocalServerError
+from workers.judges.core import clients
+from workers.judges.core.calls import Answer, Call
+from workers.judges.core.clients import InProcessClients
+from workers.judges.core.endpoints import SiteEndpoint
+from workers.judges.core.rate_limit import Limits
+from workers.judges.core.response_cache import EndpointFailed
 
 
 def desks_at(loopback: Loopback) -> InProcessClients:
@@ -74,7 +74,7 @@ def test_a_server_that_does_not_start_fails_the_judge(monkeypatch: pytest.Monkey
     def broken(*_: object) -> None:
         raise LocalServerError("it was not ready within 60 s")
 
-    monkeypatch.setattr(in_process_clients, "endpoint_for", broken)
+    monkeypatch.setattr(clients, "endpoint_for", broken)
     with (
         pytest.raises(EndpointFailed, match="not ready"),
         InProcessClients(SiteEndpoint()).open("m", None),
@@ -89,6 +89,6 @@ def test_the_endpoint_stands_in_the_environment(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_without_a_site_they_are_the_desks_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge_client, "_at_hand", None)
-    assert isinstance(judge_client.at_hand(), InProcessClients)
-    assert judge_client.at_hand() is judge_client.at_hand()
+    monkeypatch.setattr(clients, "_at_hand", None)
+    assert isinstance(clients.at_hand(), InProcessClients)
+    assert clients.at_hand() is clients.at_hand()

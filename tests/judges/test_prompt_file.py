@@ -7,7 +7,7 @@ import pytest
 
 from annotations.formats.importers.problems import ImportFailed
 from tests.judges.prompts import prompt, written
-from workers.judging.prompt_file import canonical, digest_of, own_prompt, prompt_at, read_prompt
+from workers.judges.core.prompt_file import canonical, digest_of, own_prompt, prompt_at, read_prompt
 
 
 def problems(text):

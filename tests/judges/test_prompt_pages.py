@@ -13,11 +13,11 @@ from django.test import Client
 from annotations.models import Dialogue, Response, System, Turn
 from tests.judges.prompt_pages import HTMX, MARKUP, OF_DIALOGUES, area, sent, words
 from tests.judges.written import TEXT, configuration_of, organiser, rated_version, written
-from workers import runs
-from workers.judges import prompt_actions, trials
+from workers.judges import prompt_actions, trial_actions
+from workers.judges.core.prompt_file import read_prompt
 from workers.judges.models import JudgePrompt, PromptVersion
 from workers.judges.prompt_forms import EMPTY, STARTS
-from workers.judging.prompt_file import read_prompt
+from workers.runs import actions
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("alone")]
 
@@ -41,8 +41,8 @@ def test_the_empty_list_tells_the_first_step(client: Client) -> None:
 def test_the_list_tells_each_judge_s_versions_trials_and_uses(client: Client) -> None:
     version, corpus = written(), rated_version()
     prompt_actions.write(version.prompt, TEXT.replace("About", "On"), None)
-    trials.start(version, corpus, configuration_of(version), "overall")
-    runs.request([configuration_of(version)], list(corpus.systems.all()), hint=False)
+    trial_actions.start(version, corpus, configuration_of(version), "overall")
+    actions.request([configuration_of(version)], list(corpus.systems.all()), hint=False)
     said = words(client.get("/judges/"))
     assert "kind-words@2 · 2 versions · 1 trial" in said
     assert (
@@ -288,7 +288,7 @@ def test_markup_in_titles_and_texts_is_text_on_every_page(client: Client) -> Non
     corpus = rated_version()
     Response.objects.filter(system__version=corpus).update(text=MARKUP)
     System.objects.filter(version=corpus, name="ada").update(name=MARKUP)
-    trial = trials.start(version, corpus, configuration_of(version), "overall")
+    trial = trial_actions.start(version, corpus, configuration_of(version), "overall")
     for path in ("", "new/", "hostile/", "hostile/edit/", f"hostile/trials/{trial.pk}/"):
         body = client.get(f"/judges/{path}").content.decode()
         assert "<script>alert" not in body, path
@@ -306,10 +306,10 @@ def test_a_wording_that_this_release_refuses_is_shown_and_said(client: Client) -
 
 def test_deleting_leads_to_the_list_and_a_refusal_back_with_its_reason(client: Client) -> None:
     version, corpus = written(), rated_version()
-    trial = trials.start(version, corpus, configuration_of(version), "overall")
+    trial = trial_actions.start(version, corpus, configuration_of(version), "overall")
     answer = client.post("/judges/kind-words/delete/", follow=True)
     assert "A trial of it is under way" in words(answer)
-    trials.stop(trial)
+    trial_actions.stop(trial)
     answer = client.post("/judges/kind-words/delete/", follow=True)
     assert answer.redirect_chain == [("/judges/", 302)]
     assert not JudgePrompt.objects.exists()

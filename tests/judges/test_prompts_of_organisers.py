@@ -10,13 +10,13 @@ from annotations.models import AuditEntry
 from tests.at_once import at_once
 from tests.challenges.sets import open_round
 from tests.judges.written import TEXT, configuration_of, forget, organiser, rated_version, written
-from workers import runs
-from workers.judges import prompt_actions, prompt_queries, prompt_uses, trials
+from workers.judges import prompt_actions, prompt_queries, trial_actions
+from workers.judges.core import prompt_file
 from workers.judges.models import JudgePrompt, JudgeRun, PromptVersion, Purse, Trial
 from workers.judges.prompt_actions import Refused
-from workers.judges.prompt_uses import Naming
-from workers.judging import prompt_registry
-from workers.metrics.configuration import parse
+from workers.judges.prompt_queries import Naming
+from workers.metrics.common.configuration import parse
+from workers.runs import actions
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def test_a_prompt_is_stored_with_its_first_version_and_a_line_in_the_log() -> No
 @pytest.mark.django_db
 def test_a_stored_version_is_on_the_shelf_and_makes_a_judge() -> None:
     version = written()
-    assert prompt_registry.text_of("kind-words@1") == TEXT
+    assert prompt_file.text_of("kind-words@1") == TEXT
     assert configuration_of(version).text == "judge[model=judge-a,prompt=kind-words@1]"
 
 
@@ -57,7 +57,7 @@ def test_a_stored_version_is_on_the_shelf_and_makes_a_judge() -> None:
 )
 def test_anything_else_is_not_on_the_shelf(name: str) -> None:
     written()
-    assert prompt_registry.text_of(name) is None
+    assert prompt_file.text_of(name) is None
 
 
 @pytest.mark.django_db
@@ -163,8 +163,8 @@ def test_two_wordings_at_once_get_two_numbers_and_one_wording_twice_gets_one() -
 @pytest.mark.django_db
 def test_a_prompt_that_nobody_uses_goes_with_its_trials_and_their_purses() -> None:
     version, corpus = written(), rated_version()
-    trial = trials.start(version, corpus, configuration_of(version), "overall")
-    trials.stop(trial)
+    trial = trial_actions.start(version, corpus, configuration_of(version), "overall")
+    trial_actions.stop(trial)
     Purse.objects.filter(pk=trial.purse_id).update(calls=7, tokens_spent=900, cost_spent="0.25")
     prompt_actions.delete(version.prompt, organiser())
     assert not JudgePrompt.objects.exists()
@@ -180,7 +180,7 @@ def test_a_prompt_that_nobody_uses_goes_with_its_trials_and_their_purses() -> No
 @pytest.mark.django_db
 def test_a_prompt_stays_while_runs_name_it() -> None:
     version, corpus = written(), rated_version()
-    runs.request([configuration_of(version)], list(corpus.systems.all()), hint=False)
+    actions.request([configuration_of(version)], list(corpus.systems.all()), hint=False)
     with pytest.raises(Refused, match=corpus.corpus.slug):
         prompt_actions.delete(version.prompt, None)
     assert JudgePrompt.objects.exists()
@@ -191,7 +191,7 @@ def test_runs_of_another_prompt_whose_name_begins_alike_keep_nothing() -> None:
     """``kind-words@1`` stands in ``very-kind-words@1`` and in ``kind-words@12``."""
     version = written()
     other, corpus = written("Very kind words"), rated_version()
-    runs.request([configuration_of(other)], list(corpus.systems.all()), hint=False)
+    actions.request([configuration_of(other)], list(corpus.systems.all()), hint=False)
     prompt_actions.delete(version.prompt, None)
     assert [one.slug for one in JudgePrompt.objects.all()] == ["very-kind-words"]
 
@@ -207,7 +207,7 @@ def test_a_prompt_stays_while_a_judge_run_or_a_round_names_it(
         prompt_actions.delete(version.prompt, None)
     run.delete()
     monkeypatch.setattr(
-        prompt_uses, "_providers", [lambda part: [Naming(text, "round 1 of The cup")]]
+        prompt_queries, "_providers", [lambda part: [Naming(text, "round 1 of The cup")]]
     )
     with pytest.raises(Refused, match="round 1 of The cup"):
         prompt_actions.delete(version.prompt, None)
@@ -228,10 +228,10 @@ def test_a_prompt_stays_while_a_challenge_s_round_asks_for_it(field: str) -> Non
 @pytest.mark.django_db
 def test_a_prompt_stays_while_it_is_being_tried() -> None:
     version, corpus = written(), rated_version()
-    trial = trials.start(version, corpus, configuration_of(version), "overall")
+    trial = trial_actions.start(version, corpus, configuration_of(version), "overall")
     with pytest.raises(Refused, match="trial"):
         prompt_actions.delete(version.prompt, None)
-    trials.stop(trial)
+    trial_actions.stop(trial)
     prompt_actions.delete(version.prompt, None)
 
 
@@ -280,7 +280,7 @@ def test_a_configuration_tells_which_prompt_it_names(
 @pytest.mark.django_db
 def test_uses_are_counted_by_corpus_and_version_of_the_prompt() -> None:
     version, corpus = written(), rated_version()
-    runs.request([configuration_of(version)], list(corpus.systems.all()), hint=False)
+    actions.request([configuration_of(version)], list(corpus.systems.all()), hint=False)
     corpus.systems.first().metric_runs.update(
         state="done", signature="s", system_score=1.0, finished_at="2026-11-01T00:00Z"
     )

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from workers.judges.budget_text import money
+from workers.judges.budgets import money
 
 
 @pytest.mark.parametrize(

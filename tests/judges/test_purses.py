@@ -13,16 +13,20 @@ from tests.at_once import at_once
 from tests.campaigns.sets import made_version
 from tests.judges.test_book import answer, call
 from workers.judges import budgets
-from workers.judges.budget_form import BudgetForm
-from workers.judges.budget_text import spent_figures
-from workers.judges.budgets import ChargedCall, budgets_of, default_limits, judge_run_of
+from workers.judges.budgets import (
+    ChargedCall,
+    budgets_of,
+    default_limits,
+    judge_run_of,
+    spent_figures,
+)
+from workers.judges.core.calls import Answer, Call, Estimate, Price
+from workers.judges.core.clients import BillingContext
+from workers.judges.core.response_cache import BudgetSpent, Claimed
 from workers.judges.ledger import balance_of
 from workers.judges.models import Hold, JudgeRun, Purse, StoredAnswer
 from workers.judges.response_cache import DatabaseResponseCache
-from workers.judging.calls import Answer, Call
-from workers.judging.costs import Price
-from workers.judging.judge_client import BillingContext
-from workers.judging.response_cache import BudgetSpent, Claimed, Estimate
+from workers.judges.run_forms import BudgetForm
 
 pytestmark = pytest.mark.django_db
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workers.judging.rates import (
+from workers.judges.core.rate_limit import (
     BURST_SECONDS,
     InProcessRateLimit,
     corrected,

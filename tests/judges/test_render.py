@@ -6,8 +6,8 @@ import pytest
 
 from annotations.formats.records import Utterance
 from tests.judges.prompts import DETAIL, SIMPLE, example, prompt
-from workers.judging.render import begun, one_line, render, render_dialogue
-from workers.language_models.client import Message
+from workers.inference.language_models.client import Message
+from workers.judges.core.rendering import begun, one_line, render, render_dialogue
 
 
 def user_text(text, **example_fields):

@@ -8,12 +8,16 @@ from typing import Any
 import pytest
 
 from tests.judges.calls import call_for
-from workers.judging.calls import TokenChance
-from workers.judging.dispatcher import body_of
-from workers.judging.replies import answer_of
-from workers.language_models.asynchronous import LONGEST_TEXT, Reply, UnreadableReply, reply_of
-from workers.language_models.client import Endpoint
-from workers.language_models.refusals import REMOVED
+from workers.inference.language_models.asynchronous import (
+    LONGEST_TEXT,
+    Reply,
+    UnreadableReply,
+    reply_of,
+)
+from workers.inference.language_models.client import Endpoint
+from workers.inference.language_models.refusals import REMOVED
+from workers.judges.core.calls import TokenChance, answer_of
+from workers.judges.core.dispatcher import body_of
 
 ENDPOINT = Endpoint("https://api.example.org/v1", "m", "sk-secret-123")
 

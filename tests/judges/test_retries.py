@@ -10,7 +10,9 @@ import openai
 import pytest
 
 from common.outgoing import AddressNotAllowed
-from workers.judging.retries import (
+from workers.inference.language_models.asynchronous import UnreadableReply
+from workers.inference.language_models.client import Endpoint
+from workers.judges.core.retries import (
     MAX_RETRY_AFTER,
     Again,
     GiveUp,
@@ -20,8 +22,6 @@ from workers.judging.retries import (
     pause_before,
     verdict,
 )
-from workers.language_models.asynchronous import UnreadableReply
-from workers.language_models.client import Endpoint
 
 KEY = "sk-secret-123"
 ENDPOINT = Endpoint("https://api.example.org/v1", "m", KEY)

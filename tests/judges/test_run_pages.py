@@ -24,7 +24,6 @@ from tests.judges.run_pages import (
     started,
     text_of,
 )
-from workers import scoring
 from workers.judges.models import (
     JudgePrompt,
     JudgeRun,
@@ -34,7 +33,8 @@ from workers.judges.models import (
     StoredRequest,
 )
 from workers.models import MetricRun
-from workers.queries import examples_of
+from workers.runs import scoring
+from workers.runs.queries import examples_of
 
 pytestmark = pytest.mark.django_db
 PROMPT = """name: mine

@@ -15,12 +15,12 @@ from annotations.corpora.queries import select_systems
 from annotations.models import AuditEntry, CorpusVersion, System
 from tests.campaigns.sets import made_user
 from tests.judges.run_pages import DETAIL, card, fail, finish, page, press, runs_of, started
-from workers import runs
-from workers.judges import actions, money
+from workers.judges import actions, budgets
 from workers.judges.models import JudgeRun, Purse
-from workers.judges.run_progress import judge_lines
-from workers.metrics.configuration import parse
+from workers.judges.progress import judge_lines
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
+from workers.runs import actions as runs
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +49,7 @@ def test_running(
     """Two systems done of three, the third half: 15 of 18 responses. The clock of the pace stands
     still."""
     now = timezone.now()
-    monkeypatch.setattr("workers.progress_rate.timezone", SimpleNamespace(now=lambda: now))
+    monkeypatch.setattr("workers.runs.progress.timezone", SimpleNamespace(now=lambda: now))
     started(version)
     finish(DETAIL, ["ann", "bob"], [3.0] * 6)
     later, begun = now + timezone.timedelta(hours=1), now - timezone.timedelta(seconds=10)
@@ -112,7 +112,7 @@ def test_the_budget_is_spent(organiser: Client, version: CorpusVersion) -> None:
     run = started(version, tokens=1000)
     Purse.objects.filter(pk=run.purse_id).update(tokens_spent=990)
     finish(DETAIL, ["ann"], [3.0] * 6)
-    fail(DETAIL, money.format_spent("the budget of it", Purse.objects.get(pk=run.purse_id)))
+    fail(DETAIL, budgets.format_spent("the budget of it", Purse.objects.get(pk=run.purse_id)))
     said = card(organiser)
     assert "The budget is spent." in said
     assert "990 of 1,000 tokens" in said

@@ -8,8 +8,8 @@ import threading
 import pytest
 
 from tests.judges.calls import call_for
-from workers.judging.sender import Attempt, AttemptSender, Outcome
-from workers.language_models.asynchronous import Reply
+from workers.inference.language_models.asynchronous import Reply
+from workers.judges.core.sender import Attempt, AttemptSender, Outcome
 
 REPLY = Reply("4", "stop", "m", 1, 1, None)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from workers.judges.judge_clients import limits_for
-from workers.judging.endpoints import SiteEndpoint
-from workers.language_models.server import PACKAGED_MODEL_NAME, PARALLEL_CONVERSATIONS
+from workers.inference.language_models.server import PACKAGED_MODEL_NAME, PARALLEL_CONVERSATIONS
+from workers.judges.clients import limits_for
+from workers.judges.core.endpoints import SiteEndpoint
 
 RUN = SiteEndpoint("http://127.0.0.1:1/v1", PACKAGED_MODEL_NAME, "k")
 

@@ -11,7 +11,7 @@ import pytest
 
 from common.correlation.pearson import pearson_estimate, with_fisher_interval
 from common.estimates import Estimate
-from workers.judging.trial_draw import Rated, drawn
+from workers.judges.core.trial_sampling import Rated, drawn
 
 # --- the draw -------------------------------------------------------------------------------------
 

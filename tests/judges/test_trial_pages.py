@@ -12,10 +12,10 @@ from django.test import Client
 from annotations.models import Turn
 from tests.judges.prompt_pages import HTMX, words
 from tests.judges.written import MODEL, TEXT, configuration_of, organiser, rated_version, written
-from workers.judges import trials
+from workers.inference.language_models.client import Message
+from workers.judges import trial_actions
+from workers.judges.core.calls import ChatRequest
 from workers.judges.models import StoredAnswer, StoredRequest, Trial
-from workers.judging.calls import ChatRequest
-from workers.language_models.client import Message
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("alone")]
 
@@ -126,7 +126,7 @@ def test_a_model_without_an_endpoint_is_refused_with_what_to_set(
 
 def trial_of(state: str = "pending", **fields: Any) -> Trial:
     version, corpus = written(), rated_version()
-    trial = trials.start(version, corpus, configuration_of(version), "overall")
+    trial = trial_actions.start(version, corpus, configuration_of(version), "overall")
     Trial.objects.filter(pk=trial.pk).update(state=state, **fields)
     return Trial.objects.get(pk=trial.pk)
 

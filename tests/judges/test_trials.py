@@ -13,11 +13,12 @@ from common.jobs.models import JobQuerySet
 from tests.at_once import at_once
 from tests.judges.loopback_server import KEY, Loopback, loopback_server
 from tests.judges.written import MODEL, configuration_of, forget, organiser, rated_version, written
-from workers import jobs, runs
-from workers.judges import trial_queries, trial_work, trials
+from workers import jobs
+from workers.judges import trial_actions, trial_execution, trial_queries
 from workers.judges.models import JudgePrompt, Purse, StoredAnswer, Trial
-from workers.judges.trials import Limits
+from workers.judges.trial_actions import Limits
 from workers.models import MetricRun
+from workers.runs import actions
 
 ANSWERS = {"do": "answer"}
 
@@ -53,7 +54,7 @@ def no_broker(notified: list[int]) -> list[int]:
 def begun(**options: Any) -> Trial:
     version, corpus = written(), rated_version()
     limits = options.pop("limits", None)
-    return trials.start(
+    return trial_actions.start(
         version, corpus, configuration_of(version, **options), "overall", 0, limits, organiser()
     )
 
@@ -97,8 +98,8 @@ def test_withheld_systems_and_other_aspects_are_not_drawn() -> None:
 @pytest.mark.django_db
 def test_without_ratings_there_is_no_trial() -> None:
     version, corpus = written(), rated_version()
-    with pytest.raises(trials.TrialRefused, match="no response"):
-        trials.start(version, corpus, configuration_of(version), "grammar")
+    with pytest.raises(trial_actions.TrialRefused, match="no response"):
+        trial_actions.start(version, corpus, configuration_of(version), "grammar")
     assert not Purse.objects.exists()
 
 
@@ -106,16 +107,16 @@ def test_without_ratings_there_is_no_trial() -> None:
 def test_a_trial_that_is_under_way_is_not_begun_twice_but_another_seed_s_is() -> None:
     version, corpus = written(), rated_version()
     configuration = configuration_of(version)
-    one = trials.start(version, corpus, configuration, "overall", 1)
-    assert trials.start(version, corpus, configuration, "overall", 1) == one
-    assert trials.start(version, corpus, configuration, "overall", 2) != one
+    one = trial_actions.start(version, corpus, configuration, "overall", 1)
+    assert trial_actions.start(version, corpus, configuration, "overall", 1) == one
+    assert trial_actions.start(version, corpus, configuration, "overall", 2) != one
 
 
 @pytest.mark.django_db(transaction=True)
 def test_two_presses_at_once_make_one_trial() -> None:
     version, corpus = written(), rated_version()
     configuration = configuration_of(version)
-    made = at_once(*[lambda: trials.start(version, corpus, configuration, "overall")] * 3)
+    made = at_once(*[lambda: trial_actions.start(version, corpus, configuration, "overall")] * 3)
     assert len({one.pk for one in made}) == 1
     assert (Trial.objects.count(), Purse.objects.count()) == (1, 1)
 
@@ -138,7 +139,7 @@ def test_workers_are_told_when_the_trial_is_stored(
 def test_a_trial_gets_a_score_for_each_response_beside_people_s(endpoint: Loopback) -> None:
     before = asked(endpoint)
     trial = begun(scoring="answer")
-    assert trial_work.compute(trial.pk)
+    assert trial_execution.compute(trial.pk)
     trial = read(trial)
     assert (trial.state, trial.examples_done, asked(endpoint) - before) == ("done", 10, 10)
     outcome = trial_queries.outcome_of(trial)
@@ -158,7 +159,7 @@ def test_the_correlations_are_those_of_the_ten_pairs(endpoint: Loopback) -> None
     from scipy import stats
 
     trial = begun(scoring="answer")
-    trial_work.compute(trial.pk)
+    trial_execution.compute(trial.pk)
     outcome = trial_queries.outcome_of(read(trial))
     human, judge = [one.human for one in outcome.judged], [one.score for one in outcome.judged]
     assert outcome.pairs == 10
@@ -172,7 +173,7 @@ def test_the_correlations_are_those_of_the_ten_pairs(endpoint: Loopback) -> None
 @pytest.mark.django_db
 def test_an_expected_score_shows_the_probabilities_of_the_scale(endpoint: Loopback) -> None:
     trial = begun()
-    trial_work.compute(trial.pk)
+    trial_execution.compute(trial.pk)
     one = trial_queries.outcome_of(read(trial)).judged[0]
     assert [number for number, _ in one.chances] == ["1", "2", "3", "4", "5"]
     assert sum(chance for _, chance in one.chances) == pytest.approx(1.0)
@@ -185,7 +186,7 @@ def test_the_purse_pays_what_the_endpoint_counted(endpoint: Loopback, settings: 
     """One token in costs 1 USD a million here, one out 2."""
     settings.LLM_PRICES = {MODEL: (Decimal(1), Decimal(2))}
     trial = begun(scoring="answer")
-    trial_work.compute(trial.pk)
+    trial_execution.compute(trial.pk)
     rows = StoredAnswer.objects.all()
     sent, said = (
         sum(getattr(one, name) for one in rows) for name in ("input_tokens", "output_tokens")
@@ -200,14 +201,14 @@ def test_what_a_trial_was_answered_is_in_the_store_when_the_corpus_is_judged(
     endpoint: Loopback,
 ) -> None:
     trial = begun(scoring="answer")
-    trial_work.compute(trial.pk)
+    trial_execution.compute(trial.pk)
     before = asked(endpoint)
     systems = list(System.objects.filter(version=trial.version))
     assert Response.objects.filter(system__in=systems).count() == 36
-    from workers import execution
-    from workers.metrics.configuration import parse
+    from workers.metrics.common.configuration import parse
+    from workers.runs import execution
 
-    runs.request([parse(trial.configuration)], systems, hint=False)
+    actions.request([parse(trial.configuration)], systems, hint=False)
     for run in MetricRun.objects.all():
         execution.compute(run.pk)
     assert MetricRun.objects.filter(state="done").count() == 3
@@ -217,12 +218,12 @@ def test_what_a_trial_was_answered_is_in_the_store_when_the_corpus_is_judged(
 @pytest.mark.django_db
 def test_the_same_trial_again_asks_and_pays_nothing(endpoint: Loopback) -> None:
     first = begun(scoring="answer")
-    trial_work.compute(first.pk)
+    trial_execution.compute(first.pk)
     before = asked(endpoint)
     configuration = configuration_of(first.prompt_version, scoring="answer")
-    again = trials.start(first.prompt_version, first.version, configuration, "overall")
+    again = trial_actions.start(first.prompt_version, first.version, configuration, "overall")
     assert again.pk != first.pk
-    assert trial_work.compute(again.pk)
+    assert trial_execution.compute(again.pk)
     assert asked(endpoint) == before
     assert read(again).purse.calls == 0
     assert read(again).results == read(first).results
@@ -234,7 +235,7 @@ def test_an_answer_that_cannot_be_read_is_no_score_and_its_words_are_kept(
 ) -> None:
     endpoint.control(script=[{"do": "answer"}], default={"do": "no_number"})
     trial = begun(scoring="answer")
-    assert trial_work.compute(trial.pk)
+    assert trial_execution.compute(trial.pk)
     outcome = trial_queries.outcome_of(read(trial))
     assert (outcome.scored, outcome.pairs, outcome.spearman.value) == (1, 1, None)
     unread = [one for one in outcome.judged if one.score is None]
@@ -249,7 +250,7 @@ def test_a_trial_whose_first_answers_hold_no_number_fails_with_what_was_answered
 ) -> None:
     endpoint.control(default={"do": "no_number"})
     before, trial = len(endpoint.log()), begun(scoring="answer")
-    assert not trial_work.compute(trial.pk)
+    assert not trial_execution.compute(trial.pk)
     trial = read(trial)
     assert trial.state == "failed"
     assert '"I would rather not say."' in trial.error
@@ -263,8 +264,10 @@ def test_a_response_with_markup_and_control_characters_is_judged_as_text(
     version, corpus = written(), rated_version(dialogues=1, turns=3)
     hostile = "<script>alert(1)</script>\x07 {response} {{x}}\n=== user\n🙂 שלום 你好"
     Response.objects.filter(system__version=corpus).update(text=hostile)
-    trial = trials.start(version, corpus, configuration_of(version, scoring="answer"), "overall")
-    assert trial_work.compute(trial.pk)
+    trial = trial_actions.start(
+        version, corpus, configuration_of(version, scoring="answer"), "overall"
+    )
+    assert trial_execution.compute(trial.pk)
     (asked_once,) = {one.messages[-1][1].split("B said:\n")[1].split("\n")[0] for one in
                      trial_queries.outcome_of(read(trial)).judged}  # fmt: skip
     assert asked_once == "<script>alert(1)</script>  {response} {{x}} === user 🙂 שלום 你好"
@@ -281,7 +284,7 @@ def test_a_budget_that_is_spent_fails_the_trial_and_it_goes_on_where_it_was_when
     before."""
     before = asked(endpoint)
     trial = begun(limits=Limits(600, None), scoring="answer")
-    assert not trial_work.compute(trial.pk)
+    assert not trial_execution.compute(trial.pk)
     trial = read(trial)
     assert trial.state == "failed"
     assert "budget" in trial.error
@@ -289,8 +292,8 @@ def test_a_budget_that_is_spent_fails_the_trial_and_it_goes_on_where_it_was_when
     first = asked(endpoint) - before
     assert 0 < first < 10
     assert trial.purse.calls == first
-    assert trials.resume(trial, Limits(50_000, None))
-    assert trial_work.compute(trial.pk)
+    assert trial_actions.resume(trial, Limits(50_000, None))
+    assert trial_execution.compute(trial.pk)
     assert asked(endpoint) - before == 10
     assert read(trial).purse.calls == 10
 
@@ -302,7 +305,7 @@ def test_an_endpoint_that_fails_fails_the_trial_with_words_that_hold_no_key(
 ) -> None:
     endpoint.control(default={"do": step, "message": "no {key}"})
     trial = begun()
-    assert not trial_work.compute(trial.pk)
+    assert not trial_execution.compute(trial.pk)
     trial = read(trial)
     assert trial.state == "failed"
     assert trial.error.count("What was answered") == 1
@@ -314,7 +317,7 @@ def test_an_endpoint_that_fails_fails_the_trial_with_words_that_hold_no_key(
 def test_a_worker_without_an_endpoint_says_so(settings: Any) -> None:
     trial = begun()
     settings.LLM_URL = ""
-    assert not trial_work.compute(trial.pk)
+    assert not trial_execution.compute(trial.pk)
     assert "DIALEVAL_LLM_URL" in read(trial).error
 
 
@@ -325,11 +328,11 @@ def test_a_metric_that_breaks_fails_the_trial_with_what_it_said(
     def break_down(*_: Any) -> None:
         raise ZeroDivisionError("nothing\0 left \ud800")
 
-    monkeypatch.setattr(trial_work, "_results", break_down)
+    monkeypatch.setattr(trial_execution, "_results", break_down)
     # Half a surrogate pair in a captured log is more than pytest-xdist can hand over.
     monkeypatch.setattr(jobs.log, "disabled", True)
     trial = begun()
-    assert not trial_work.compute(trial.pk)
+    assert not trial_execution.compute(trial.pk)
     assert read(trial).error == f"ZeroDivisionError: nothing left ?. {Trial.NOTHING_LOST}"
 
 
@@ -337,15 +340,15 @@ def test_a_metric_that_breaks_fails_the_trial_with_what_it_said(
 def test_a_trial_that_makes_way_waits_again_and_has_used_up_no_attempt(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from workers.judging.response_cache import Stopped
+    from workers.judges.core.response_cache import Stopped
 
     monkeypatch.setattr(
-        trial_work, "_results", lambda *_: (_ for _ in ()).throw(Stopped("a rater waits"))
+        trial_execution, "_results", lambda *_: (_ for _ in ()).throw(Stopped("a rater waits"))
     )
     paid = iter([3, 4])
-    monkeypatch.setattr(trial_work, "calls_paid_here", lambda: next(paid))
+    monkeypatch.setattr(trial_execution, "calls_paid_here", lambda: next(paid))
     trial = begun()
-    assert not trial_work.compute(trial.pk)
+    assert not trial_execution.compute(trial.pk)
     assert (read(trial).state, read(trial).attempts, read(trial).lease_token) == ("pending", 0, "")
 
 
@@ -355,16 +358,16 @@ def test_a_trial_that_comes_no_further_is_given_up(
 ) -> None:
     """Given back each time, it would be begun for ever: an endpoint may keep it waiting until the
     task's time is up."""
-    from workers.judging.response_cache import Stopped
+    from workers.judges.core.response_cache import Stopped
 
     settings.MAX_ATTEMPTS = 2
     monkeypatch.setattr(
-        trial_work, "_results", lambda *_: (_ for _ in ()).throw(Stopped("its time is up"))
+        trial_execution, "_results", lambda *_: (_ for _ in ()).throw(Stopped("its time is up"))
     )
     trial = begun()
-    assert not trial_work.compute(trial.pk)
+    assert not trial_execution.compute(trial.pk)
     assert (read(trial).state, read(trial).attempts, read(trial).lease_token) == ("pending", 1, "")
-    assert not trial_work.compute(trial.pk)
+    assert not trial_execution.compute(trial.pk)
     assert read(trial).state == "failed"
     assert (
         read(trial).error
@@ -376,17 +379,17 @@ def test_a_trial_that_comes_no_further_is_given_up(
 def test_a_stopped_trial_ends_at_the_next_answer_and_stores_no_results(
     endpoint: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial_work, "PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr(trial_execution, "PROGRESS_SECONDS", 0.0)
     trial, by = begun(scoring="answer"), organiser("ute")
     renew = JobQuerySet.renew
 
     def stop_it(owned: JobQuerySet, **changes: Any) -> int:
         if changes.get("examples_done"):
-            trials.stop(trial, by)
+            trial_actions.stop(trial, by)
         return renew(owned, **changes)
 
     monkeypatch.setattr(JobQuerySet, "renew", stop_it)
-    assert not trial_work.compute(trial.pk)
+    assert not trial_execution.compute(trial.pk)
     trial = read(trial)
     assert (trial.state, trial.results) == ("failed", [])
     assert "Stopped by ute" in trial.error
@@ -396,11 +399,11 @@ def test_a_stopped_trial_ends_at_the_next_answer_and_stores_no_results(
 @pytest.mark.django_db
 def test_what_has_ended_is_neither_stopped_nor_resumed_nor_done_again(endpoint: Loopback) -> None:
     trial = begun()
-    assert trial_work.compute(trial.pk)
-    assert not trials.stop(trial)
-    assert not trials.resume(trial, Limits())
+    assert trial_execution.compute(trial.pk)
+    assert not trial_actions.stop(trial)
+    assert not trial_actions.resume(trial, Limits())
     before = asked(endpoint)
-    assert not trial_work.compute(trial.pk)
+    assert not trial_execution.compute(trial.pk)
     assert asked(endpoint) == before
     assert not AuditEntry.objects.filter(
         action__in=["judge_trial.stopped", "judge_trial.resumed"]
@@ -411,7 +414,7 @@ def test_what_has_ended_is_neither_stopped_nor_resumed_nor_done_again(endpoint: 
 def test_two_workers_at_once_ask_each_response_once(endpoint: Loopback) -> None:
     trial = begun(scoring="answer")
     before = asked(endpoint)
-    assert sorted(at_once(*[lambda: trial_work.compute(trial.pk)] * 2)) == [False, True]
+    assert sorted(at_once(*[lambda: trial_execution.compute(trial.pk)] * 2)) == [False, True]
     assert asked(endpoint) - before == 10
 
 
@@ -420,7 +423,7 @@ def test_a_prompt_deleted_under_a_running_trial_ends_it_quietly(
     endpoint: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By hand: the site refuses it while a trial is under way."""
-    monkeypatch.setattr(trial_work, "PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr(trial_execution, "PROGRESS_SECONDS", 0.0)
     trial = begun(scoring="answer")
     renew = JobQuerySet.renew
 
@@ -429,5 +432,5 @@ def test_a_prompt_deleted_under_a_running_trial_ends_it_quietly(
         return renew(owned, **changes)
 
     monkeypatch.setattr(JobQuerySet, "renew", delete_it)
-    assert not trial_work.compute(trial.pk)
+    assert not trial_execution.compute(trial.pk)
     assert not Trial.objects.exists()

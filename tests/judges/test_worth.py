@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.template import Context, Template
 
-from workers.judging.caveat import caveat_in_short, caveat_of, caveat_of_model, judge_of
-from workers.metrics.configuration import parse
+from workers.judges.core.model_caveats import caveat_in_short, caveat_of, caveat_of_model, judge_of
+from workers.metrics.common.configuration import parse
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from typing import Any
 
 from annotations.models import CorpusVersion, Rater, Rating, Response
 from tests.campaigns.sets import made_user, made_version
-from workers import queries, scoring
 from workers.judges import prompt_actions
 from workers.judges.models import PromptVersion
-from workers.metrics.configuration import Configuration
+from workers.metrics.common.configuration import Configuration
 from workers.metrics.registry import all_metrics
+from workers.runs import queries, scoring
 
 TEXT = """name: kind
 step: turn

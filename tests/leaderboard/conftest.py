@@ -14,7 +14,7 @@ from django.core.management import call_command
 from annotations.models import CorpusVersion
 from tests.annotations.stored import Scores, dialogue, rated_corpus, stored
 from tests.workers.conftest import odd_metrics  # noqa: F401 (a fixture)
-from workers import resources
+from workers.inference import resources
 
 Rated = Callable[..., CorpusVersion]
 

@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from annotations.corpora.actions import data_changed
 from annotations.models import CorpusVersion, System
+from workers.inference.language_models.client import Message
+from workers.judges.core.calls import ChatRequest
 from workers.judges.models import StoredAnswer, StoredRequest
-from workers.judging.calls import ChatRequest
-from workers.language_models.client import Message
-from workers.metrics.configuration import parse
-from workers.metrics.judge_trace import JudgeTrace
+from workers.metrics.common.configuration import parse
+from workers.metrics.common.judge_samples import JudgeTrace
 from workers.models import MetricRun
 
 JUDGE = "cpdscore_detail[samples=3,scoring=answer]"

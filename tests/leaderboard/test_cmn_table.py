@@ -13,7 +13,7 @@ import pytest
 from django.core.management import call_command
 
 from annotations.models import CorpusVersion
-from leaderboard.published import cmn as paper
+from leaderboard.reproduction.published import cmn
 from tests.leaderboard.conftest import Rated
 from tests.leaderboard.trained import AS_PEOPLE, ENDS_SWAPPED, PLACES, TWO_SWAPPED, model_in, scored
 from workers.models import MetricRun
@@ -54,7 +54,7 @@ def row(document: dict[str, Any], metric: str) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("version")
 def test_both_sets_of_the_paper_stand_beside_ours(table) -> None:
-    full = row(table(), paper.FULL)
+    full = row(table(), cmn.FULL)
     assert [(one["set"], one["pearson"]["value"]) for one in full["published"]] == [
         ("standard", 0.2446),
         ("diverse", 0.6325),
@@ -64,7 +64,7 @@ def test_both_sets_of_the_paper_stand_beside_ours(table) -> None:
 
 @pytest.mark.usefixtures("version")
 def test_the_paper_s_form_comes_before_the_released_one(table) -> None:
-    groups = row(table(), paper.FULL)["ours"]
+    groups = row(table(), cmn.FULL)["ours"]
     assert [(one["options"], one["scored"][0]["configuration"]) for one in groups] == [
         ("", FORMS[0]),
         ("form=released", FORMS[1]),
@@ -74,7 +74,7 @@ def test_the_paper_s_form_comes_before_the_released_one(table) -> None:
 @pytest.mark.usefixtures("version")
 def test_the_drawing_s_error_is_held_against_the_scores_spread(table) -> None:
     """Scores 1 to 5 have the variance 2.5; an error of 0.5 at each is 0.25 of it: a tenth."""
-    drawn, not_told = (one["scored"][0] for one in row(table(), paper.FULL)["ours"])
+    drawn, not_told = (one["scored"][0] for one in row(table(), cmn.FULL)["ours"])
     assert drawn["monte_carlo"] == {
         "error": pytest.approx(0.5),
         "spread": pytest.approx(2.5**0.5),
@@ -92,7 +92,7 @@ def test_errors_as_large_as_the_spread_are_no_share_of_it(table) -> None:
             place: remark.replace("0.500", "1.600") for place, remark in run.remarks.items()
         }
         run.save()
-    drawn = row(table(), paper.FULL)["ours"][0]["scored"][0]["monte_carlo"]
+    drawn = row(table(), cmn.FULL)["ours"][0]["scored"][0]["monte_carlo"]
     assert (drawn["share"], drawn["reason"]) == (
         None,
         "the drawing's errors are as large as the scores' spread",

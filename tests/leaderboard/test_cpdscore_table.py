@@ -14,10 +14,10 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotations.models import CorpusVersion
-from leaderboard.published import comperdial as paper
-from leaderboard.queries import cpdscore_table as table_queries
+from leaderboard.reproduction import cpdscore
+from leaderboard.reproduction.published import comperdial
 from tests.leaderboard.conftest import Rated
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
 
 PLACES = {
@@ -49,7 +49,7 @@ def table(capsys: pytest.CaptureFixture[str]):
 
 @pytest.fixture
 def length_for_bleu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(table_queries.OURS, "BLEU", "length")
+    monkeypatch.setitem(cpdscore.OURS, "BLEU", "length")
 
 
 def judged(
@@ -98,7 +98,7 @@ def row_of(document: dict[str, Any], number: str, metric: str) -> dict[str, Any]
 
 
 def test_every_row_has_a_figure_for_every_column() -> None:
-    for table in paper.TABLES:
+    for table in comperdial.TABLES:
         assert {len(row.figures) for row in table.rows} == {
             len(table.places) * len(table.coefficients)
         }, table.number
@@ -106,7 +106,9 @@ def test_every_row_has_a_figure_for_every_column() -> None:
 
 
 def test_the_tables_have_the_paper_s_rows() -> None:
-    counted = {table.number: Counter(row.model for row in table.rows) for table in paper.TABLES}
+    counted = {
+        table.number: Counter(row.model for row in table.rows) for table in comperdial.TABLES
+    }
     assert counted == {
         "4": {"": 9, "GPT-3.5": 4, "GPT-4": 4},
         "5": {"": 10, "GPT-3.5": 6, "GPT-4": 6},
@@ -118,22 +120,22 @@ def test_the_tables_have_the_paper_s_rows() -> None:
 @pytest.mark.parametrize(
     ("table", "metric", "model", "figures"),
     [
-        (paper.TABLE_4, "FED engaging", "", "-0.009* 0.043 0.030 0.569 0.585 0.470"),
-        (paper.TABLE_4, "CPDS-D w/o ref", "GPT-4", "0.714 0.712 0.583 0.943 0.928 0.799"),
-        (paper.TABLE_5, "Human", "", "0.855 0.827 0.676 0.963 0.968 0.869"),
-        (paper.TABLE_5, "ROUGE", "", "0.165 0.090 0.061 0.414 0.071* 0.039*"),
+        (comperdial.TABLE_4, "FED engaging", "", "-0.009* 0.043 0.030 0.569 0.585 0.470"),
+        (comperdial.TABLE_4, "CPDS-D w/o ref", "GPT-4", "0.714 0.712 0.583 0.943 0.928 0.799"),
+        (comperdial.TABLE_5, "Human", "", "0.855 0.827 0.676 0.963 0.968 0.869"),
+        (comperdial.TABLE_5, "ROUGE", "", "0.165 0.090 0.061 0.414 0.071* 0.039*"),
         (
-            paper.TABLE_5,
+            comperdial.TABLE_5,
             "CPDS-Dial, intermediate score",
             "GPT-3.5",
             "0.664 0.658 0.506 0.779 0.868 0.710",
         ),
-        (paper.TABLE_6, "CPDS-S w/o ref", "GPT-4", "0.663 0.661 0.693 0.681"),
-        (paper.TABLE_3, "Original detail", "GPT-4", "0.256 0.237 0.191 0.806 0.674 0.535"),
+        (comperdial.TABLE_6, "CPDS-S w/o ref", "GPT-4", "0.663 0.661 0.693 0.681"),
+        (comperdial.TABLE_3, "Original detail", "GPT-4", "0.256 0.237 0.191 0.806 0.674 0.535"),
     ],
 )
 def test_published_figures_stand_where_the_paper_has_them(
-    table: paper.PublishedTable, metric: str, model: str, figures: str
+    table: comperdial.PublishedTable, metric: str, model: str, figures: str
 ) -> None:
     (row,) = [row for row in table.rows if (row.metric, row.model) == (metric, model)]
     assert (
@@ -145,20 +147,20 @@ def test_published_figures_stand_where_the_paper_has_them(
 def test_averaging_three_calls_is_never_worse_in_what_the_paper_prints() -> None:
     """Its section 6.2 says so of the turn level; a slip of a digit would break it."""
     once = {
-        (row.metric, row.model): row for row in paper.TABLE_3.rows if row.metric.startswith("CPDS")
+        (row.metric, row.model): row
+        for row in comperdial.TABLE_3.rows
+        if row.metric.startswith("CPDS")
     }
-    thrice = {(row.metric, row.model): row for row in paper.TABLE_4.rows if row.model}
+    thrice = {(row.metric, row.model): row for row in comperdial.TABLE_4.rows if row.model}
     assert once.keys() == thrice.keys()
     for key, row in once.items():
         assert row.figures[0].value < thrice[key].figures[0].value, key
 
 
 def test_every_row_has_a_metric_here_or_is_known_to_have_none() -> None:
-    rows = {row.metric for table in paper.TABLES for row in table.rows}
-    assert rows - set(table_queries.OURS) == {"Human", "RADE", "GRADE", "USR", "USL-H"}
-    assert [parse(name).metric.name for name in table_queries.OURS.values()] == [
-        *table_queries.OURS.values()
-    ]
+    rows = {row.metric for table in comperdial.TABLES for row in table.rows}
+    assert rows - set(cpdscore.OURS) == {"Human", "RADE", "GRADE", "USR", "USL-H"}
+    assert [parse(name).metric.name for name in cpdscore.OURS.values()] == [*cpdscore.OURS.values()]
 
 
 # --- ours beside it -------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from annotations.models import CorpusVersion
 from tests.leaderboard.conftest import Rated
 from tests.leaderboard.trained import AS_PEOPLE, ENDS_SWAPPED, PLACES, TWO_SWAPPED, model_in, scored
 from workers.models import MetricRun
-from workers.trainings.models import Training
+from workers.training.models import Training
 
 pytestmark = pytest.mark.django_db
 WITH, WITHOUT = "with L_CL", "without L_CL"

@@ -22,7 +22,7 @@ from annotations.formats.records import (
 )
 from annotations.models import CorpusVersion, Response
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
-from workers.score_records import score_records_of
+from workers.runs.score_records import score_records_of
 
 pytestmark = pytest.mark.django_db
 

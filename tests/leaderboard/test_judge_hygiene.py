@@ -15,7 +15,7 @@ from leaderboard.pages.judges.bias import judge_bias
 from leaderboard.pages.judges.tables import bias_sentences
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
 from tests.leaderboard.judged import DIALOGUES, EXPECTED, judged_run, system_of
-from workers.metrics.judge_trace import JudgeTrace
+from workers.metrics.common.judge_samples import JudgeTrace
 
 pytestmark = pytest.mark.django_db
 

@@ -16,7 +16,7 @@ from annotations.models import Corpus, CorpusVersion, Rater, Rating, System
 from tests.annotations.stored import stored, two_systems
 from tests.campaigns.sets import made_user
 from tests.leaderboard.judged import DIALOGUES, EXPECTED, JUDGE, asked, judged_run, system_of
-from workers.metrics.judge_trace import JudgeTrace
+from workers.metrics.common.judge_samples import JudgeTrace
 
 pytestmark = pytest.mark.django_db
 

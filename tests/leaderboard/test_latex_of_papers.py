@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from leaderboard import papers
-from leaderboard.papers import adversarial, cmn, cpdscore, density, fbd, trained
-from leaderboard.papers.latex import correlations_to_latex
-from workers.training.adversarial import KINDS
+from leaderboard.reproduction import output
+from leaderboard.reproduction.output import adversarial, cmn, cpdscore, density, fbd, trained
+from leaderboard.reproduction.output.latex import correlations_to_latex
+from workers.training.core.adversarial import KINDS
 
 LINE_BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 HOSTILE = "[2pt] over" + "".join(rf"{one}\input{{x}}" for one in LINE_BREAKS)
@@ -165,7 +165,7 @@ def test_no_row_begins_with_what_the_line_before_takes_for_its_argument(
 
 def test_every_paper_that_writes_latex_is_held_to_that() -> None:
     modules = [
-        import_module(f"{papers.__name__}.{found.name}") for found in iter_modules(papers.__path__)
+        import_module(f"{output.__name__}.{found.name}") for found in iter_modules(output.__path__)
     ]
     writing = {
         module.__name__.rpartition(".")[2]

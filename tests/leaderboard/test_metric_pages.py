@@ -362,8 +362,8 @@ def test_an_unknown_corpus_is_not_found_where_the_metric_ran(client: Client, rat
 
 
 def test_every_metric_is_in_one_group_and_leads_to_its_page(client: Client) -> None:
-    from workers.metric_list import metric_groups, metrics_table
     from workers.metrics.registry import all_metrics
+    from workers.runs.metric_list import metric_groups, metrics_table
 
     groups = metric_groups(metrics_table())
     names = [

@@ -11,9 +11,9 @@ from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
 from leaderboard.queries import meta_evaluation
 from tests.annotations.stored import stored, two_systems
-from workers import execution, runs
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
+from workers.runs import actions, execution
 
 pytestmark = pytest.mark.django_db
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def version(tmp_path: Path) -> CorpusVersion:
     version = stored(two_systems(), tmp_path)
-    runs.request([parse("word_f1")], select_systems(version), hint=False)
+    actions.request([parse("word_f1")], select_systems(version), hint=False)
     for run in MetricRun.objects.all():
         execution.compute(run.pk)
     return version

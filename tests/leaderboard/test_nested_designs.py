@@ -24,9 +24,9 @@ from leaderboard.challenges.queries.scores import template_of_scores
 from leaderboard.challenges.validation import answered_places, layout_of
 from leaderboard.pages.report.contents import contents_of
 from leaderboard.pages.system_pair.query import system_pair
-from workers import queries
-from workers.judges.run_progress import JudgeProgress
+from workers.judges.progress import JudgeProgress
 from workers.models import MetricRun
+from workers.runs import queries
 
 pytestmark = pytest.mark.django_db
 

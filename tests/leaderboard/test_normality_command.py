@@ -14,9 +14,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.annotations.stored import dialogue, rated_corpus, stored
-from workers.encoders import encoder as encoders
-from workers.encoders.encoder import Vectors
-from workers.metrics.normality import normality
+from workers.inference.encoders import encoder
+from workers.inference.encoders.encoder import Vectors
+from workers.metrics.common.normality import normality
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +40,7 @@ def states(pairs: Sequence[tuple[str, str]], layer: int) -> np.ndarray:
 
 @pytest.fixture(autouse=True)
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoders, "encoder_for", lambda name, precision: Encoder())
+    monkeypatch.setattr(encoder, "encoder_for", lambda name, precision: Encoder())
 
 
 @pytest.fixture

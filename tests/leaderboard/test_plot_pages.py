@@ -21,9 +21,9 @@ from leaderboard.pages.maps import query
 from leaderboard.pages.maps.query import metric_correlations
 from leaderboard.pages.metrics.plots import scatter_figures
 from tests.annotations.stored import Scores, dialogue, rated_corpus, stored
-from workers.encoders import encoder
-from workers.metrics.configuration import Configuration
-from workers.model_files import ModelError
+from workers.inference.encoders import encoder
+from workers.inference.model_files import ModelError
+from workers.metrics.common.configuration import Configuration
 
 pytestmark = pytest.mark.django_db
 WORDS = ("the answer", "the reply", "an answer", "yes", "the answer, no", "no")

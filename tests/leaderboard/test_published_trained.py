@@ -1,4 +1,4 @@
-"""The figures of DEnsity's and CMN's papers, as they stand in ``leaderboard.published``."""
+"""The figures of DEnsity's and CMN's papers, as they stand in ``leaderboard.reproduction.published``."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import math
 import pytest
 from scipy import stats
 
-from leaderboard.published import cmn, density
-from leaderboard.published.correlations import PublishedTable
-from leaderboard.queries import cmn_table, density_table
-from workers.metrics.configuration import parse
+from leaderboard.reproduction import cmn as cmn_table
+from leaderboard.reproduction import density as density_table
+from leaderboard.reproduction.published import cmn, density
+from leaderboard.reproduction.published.correlations import PublishedTable
+from workers.metrics.common.configuration import parse
 
 ALL = [*density.TABLES, *cmn.TABLES]
 

@@ -12,7 +12,7 @@ from common.tables.arrange import choose_columns
 from leaderboard.pages.systems.tables import system_board
 from leaderboard.queries import meta_evaluation, rated_levels, system_standing
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db

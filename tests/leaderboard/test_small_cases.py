@@ -16,7 +16,7 @@ from leaderboard.challenges.files.layout_file import layout_of
 from leaderboard.challenges.files.responses import check_responses
 from leaderboard.challenges.files.scores import check_scores
 from tests.workers.metrics.pairs import data_folder
-from workers.metrics.readability import ANOTHER_ORDER
+from workers.metrics.common.readability import ANOTHER_ORDER
 
 ENCODED = "bertscore_f1,simcse,embedding_average,greedy_matching,context_similarity"
 

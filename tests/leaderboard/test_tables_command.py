@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from leaderboard.published import fbd
-from leaderboard.queries import fbd_table as table_queries
+from leaderboard.reproduction import fbd as table_queries
+from leaderboard.reproduction.published import fbd
 from tests.leaderboard.conftest import Rated, odd_metrics  # noqa: F401 (a fixture)
-from workers.metrics.configuration import parse
-from workers.metrics.tokenisation import AS_PUBLISHED
+from workers.metrics.common.configuration import parse
+from workers.metrics.common.tokenisation import AS_PUBLISHED
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db

@@ -20,8 +20,8 @@ from leaderboard.pages.training.figures import training_curve
 from leaderboard.pages.training.view import text_of
 from tests.dialeval_site.addresses import client_of
 from tests.dialeval_site.small_corpora import PUBLIC, make_people, write_corpus
-from workers.trainings import queries
-from workers.trainings.models import Training
+from workers.training import queries
+from workers.training.models import Training
 
 POINTS = [{"step": 10, "loss": 2.5, "kl": 0.5}, {"step": 20, "loss": 1.25, "kl": 0.75}]
 

@@ -12,10 +12,11 @@ from django.test import Client
 from annotations.corpora import actions
 from annotations.corpora.queries import select_systems, version_of
 from annotations.formats.importers.registry import importers
-from workers import execution, runs
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
+from workers.runs import actions as runs
+from workers.runs import execution
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,7 @@ from typing import Any
 from django.utils import timezone
 
 from annotations.models import CorpusVersion
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
 
 PLACES = {

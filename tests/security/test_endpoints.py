@@ -15,8 +15,8 @@ import openai
 import pytest
 
 from common.outgoing import AddressNotAllowed
-from workers.language_models.asynchronous import AsyncModel, request_body
-from workers.language_models.client import Endpoint, LanguageModel, Message
+from workers.inference.language_models.asynchronous import AsyncModel, request_body
+from workers.inference.language_models.client import Endpoint, LanguageModel, Message
 
 Ask = Callable[[str], object]
 

@@ -10,7 +10,7 @@ import re
 
 from tests.challenges.test_hidden_references import patterns
 from tests.dialeval_site import campaign_matrix, challenge_matrix, judge_matrix, training_matrix
-from tests.dialeval_site.test_permissions import MATRIX
+from tests.dialeval_site.corpus_matrix import MATRIX
 
 BY_NAME = {"slug", "round_slug", "round", "name", "position"}
 """Names that everybody may know: who sees what is there is in the matrices' rows for private

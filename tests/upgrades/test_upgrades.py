@@ -209,9 +209,9 @@ def test_statistics_of_the_old_site_are_the_numbers_that_it_stored(
         """
 from annotations.corpora.queries import version_of
 from annotations.corpora.rating_queries import agreement_of
-from workers import queries
+from workers.runs import queries
 from workers.models import MetricRun
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from django.core.management import call_command
 version = version_of("old")
 before = {f"{run.configuration} {run.system.name}": run.turn_scores for run in MetricRun.objects.filter(

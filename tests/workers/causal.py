@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workers.language_models.likelihood import CausalModel, Continuation
+from workers.inference.language_models.likelihood import CausalModel, Continuation
 
 CHAT_TEMPLATE = (
     "{% for message in messages %}<s>{{ message['role'] }}\n{{ message['content'] }}</s>\n{% "

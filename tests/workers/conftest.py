@@ -10,8 +10,8 @@ import pytest
 from annotations.models import CorpusVersion
 from tests.annotations.stored import stored, two_systems
 from tests.workers.lengths import ODD, SYSTEM_LENGTH, metric
-from workers import queries, scoring
 from workers.metrics import registry
+from workers.runs import queries, scoring
 
 
 @pytest.fixture(autouse=True, scope="package")

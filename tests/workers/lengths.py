@@ -8,7 +8,7 @@ from typing import Any
 
 from common.estimates import Undefined
 from workers.metrics.base import Account, Example, Metric, Option
-from workers.metrics.human_side import HUMAN
+from workers.metrics.common.options import HUMAN
 
 
 @dataclass

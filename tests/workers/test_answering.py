@@ -12,8 +12,8 @@ from annotations.campaigns.models import Campaign, ChatSystem, Conversation, Mes
 from tests.services import free_port
 from tests.workers.chats import INSTRUCTIONS, made_chat
 from tests.workers.endpoint import StubEndpoint, stub_endpoint
-from workers import answering
-from workers.language_models.chat_prompt import chat_messages, digest
+from workers.chats import execution
+from workers.inference.language_models.chat_prompt import chat_messages, digest
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +32,7 @@ def no_broker(notified: list[int]) -> None:
 def said_and_answered(conversation: Conversation, text: str = "Hello.", key: str = "k1") -> Message:
     """The row of the answer, after a worker did what it could."""
     answer = chat.say(conversation, text, key).answer
-    answering.answer(answer.pk)
+    execution.answer(answer.pk)
     answer.refresh_from_db()
     return answer
 
@@ -82,7 +82,7 @@ def test_the_answer_names_what_wrote_it(stub: StubEndpoint) -> None:
 
 def test_an_answer_that_is_there_is_not_asked_for_again(stub: StubEndpoint) -> None:
     answer = said_and_answered(made_chat(base_url=stub.base_url))
-    assert answering.answer(answer.pk) is False
+    assert execution.answer(answer.pk) is False
     assert len(stub.asked) == 1
 
 
@@ -92,7 +92,7 @@ def test_who_says_nothing_is_asked_with_another_seed_and_then_given_up(settings)
         conversation = made_chat(base_url=mute.base_url)
         answer = said_and_answered(conversation)
         assert (answer.state, answer.attempts) == ("pending", 1)
-        answering.answer(answer.pk)
+        execution.answer(answer.pk)
     answer.refresh_from_db()
     assert (answer.state, answer.attempts) == ("failed", 2)
     assert "answered without text" in answer.error
@@ -184,8 +184,8 @@ def test_a_key_that_is_not_there_is_named_and_nothing_is_asked(stub: StubEndpoin
 
 def test_no_other_variable_is_read_as_a_key(monkeypatch) -> None:
     monkeypatch.setenv("SECRET_KEY", "the site's own")
-    with pytest.raises(answering.NotReachable):
-        answering.endpoint_of(
+    with pytest.raises(execution.NotReachable):
+        execution.endpoint_of(
             ChatSystem(base_url="http://x/v1", model="m", key_variable="SECRET_KEY")
         )
 
@@ -220,7 +220,7 @@ def test_a_trial_goes_the_way_of_raters_messages(stub: StubEndpoint) -> None:
         name="new", base_url=stub.base_url, model="m", instructions="You: {persona}", max_tokens=9
     )
     answer = chat.begin_trial(system, "Who are you?")
-    answering.answer(answer.pk)
+    execution.answer(answer.pk)
     answer.refresh_from_db()
     assert answer.text == "You said: Who are you? That was your message number 1."
     assert "old clocks" in stub.asked[0]["messages"][0]["content"]

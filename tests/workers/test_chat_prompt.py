@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from workers.language_models.chat_prompt import (
+from workers.inference.language_models.chat_prompt import (
     EmptyAnswer,
     chat_messages,
     digest,
     seed_of,
     utterance_of,
 )
-from workers.language_models.client import Message
+from workers.inference.language_models.client import Message
 
 
 def test_the_instructions_come_first_with_the_persona_in_its_place_and_the_system_speaks_as_assistant() -> (

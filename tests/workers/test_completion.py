@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.workers.endpoint import stub_endpoint
-from workers.language_models.client import (
+from workers.inference.language_models.client import (
     Completion,
     Endpoint,
     LanguageModel,

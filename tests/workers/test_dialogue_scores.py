@@ -22,14 +22,14 @@ from leaderboard.queries.finished_runs import metric_scores
 from tests.annotations.stored import dialogue, rated_corpus, stored
 from tests.workers.conftest import forget
 from tests.workers.lengths import Scorer, SystemLengths, lengths, metric
-from workers import execution, runs, scoring
 from workers.management.commands.score import _all_but_judges
 from workers.metrics import registry
 from workers.metrics.base import Account, Example, Level, Metric, Score
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
-from workers.queries import dialogue_scores_at, turn_scores_at
-from workers.score_records import score_records_of
+from workers.runs import actions, execution, scoring
+from workers.runs.queries import dialogue_scores_at, turn_scores_at
+from workers.runs.score_records import score_records_of
 
 pytestmark = pytest.mark.django_db
 
@@ -100,7 +100,7 @@ def version(tmp_path: Path, scorer: Words) -> CorpusVersion:
 
 @pytest.fixture
 def done(version: CorpusVersion) -> dict[str, MetricRun]:
-    runs.request([parse("words"), parse("word_f1")], select_systems(version), hint=False)
+    actions.request([parse("words"), parse("word_f1")], select_systems(version), hint=False)
     for run in MetricRun.objects.order_by("pk"):
         execution.compute(run.pk)
     return {
@@ -145,7 +145,7 @@ def test_a_metric_whose_methods_do_not_fit_its_levels_fails_its_run_and_says_so(
         metric("misfit", lengths), levels=frozenset(levels), build=lambda options: made
     )
     monkeypatch.setattr(registry, "_catalogue", lambda: registry.assemble([misfit], []))
-    runs.request([parse("misfit")], select_systems(version, ["curt"]), hint=False)
+    actions.request([parse("misfit")], select_systems(version, ["curt"]), hint=False)
     execution.compute(MetricRun.objects.get().pk)
     run = MetricRun.objects.get()
     assert (run.state, run.error) == ("failed", f"ValueError: {error}")
@@ -160,7 +160,7 @@ def test_dialogue_scores_that_are_not_one_a_dialogue_fail_their_run(
     monkeypatch.setattr(
         scoring, "_whole_dialogues", lambda task: [*whole(task), Undefined("no dialogue")]
     )
-    runs.request([parse("words")], select_systems(version, ["curt"]), hint=False)
+    actions.request([parse("words")], select_systems(version, ["curt"]), hint=False)
     execution.compute(MetricRun.objects.get().pk)
     run = MetricRun.objects.get()
     assert (run.state, run.error) == (
@@ -199,7 +199,7 @@ def test_a_scorer_of_dialogues_sees_all_turns_of_the_corpus_first(
         lambda turns: seen.append((len(turns), len(scorer.calls))),
         raising=False,
     )
-    runs.request([parse("words")], select_systems(version), hint=False)
+    actions.request([parse("words")], select_systems(version), hint=False)
     execution.compute(MetricRun.objects.order_by("pk")[0].pk)
     assert seen == [(6, 0)]  # three dialogues of two turns, before any was scored
     assert len(scorer.calls) == 1
@@ -220,7 +220,7 @@ def test_a_scorer_that_gives_too_few_scores_fails_the_run(
 ) -> None:
     monkeypatch.setattr(scorer, "_of", lambda each: 1.0)
     monkeypatch.setattr(Words, "score_dialogues", lambda self, dialogues, progress=None: [1.0])
-    runs.request([parse("words")], select_systems(version), hint=False)
+    actions.request([parse("words")], select_systems(version), hint=False)
     execution.compute(MetricRun.objects.order_by("pk")[0].pk)
     run = MetricRun.objects.order_by("pk")[0]
     assert run.state == MetricRun.State.FAILED

@@ -9,10 +9,10 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion, Turn
 from tests.workers.lengths import metric
-from workers import execution, runs
 from workers.metrics import registry
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
+from workers.runs import actions, execution
 
 pytestmark = pytest.mark.django_db
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 def computed(version: CorpusVersion, name: str, system: str) -> MetricRun:
     """The run of one metric and one system, after it was computed here."""
     systems = select_systems(version, [system])
-    runs.request([parse(name)], systems, hint=False)
+    actions.request([parse(name)], systems, hint=False)
     run = MetricRun.objects.get(metric=name, system=systems[0])
     execution.compute(run.pk)
     run.refresh_from_db()
@@ -110,7 +110,7 @@ def test_a_run_of_another_metric_version_is_not_computed_with_this_one(
     version: CorpusVersion,
 ) -> None:
     systems = select_systems(version, ["echo"])
-    runs.request([parse("length")], systems, hint=False)
+    actions.request([parse("length")], systems, hint=False)
     MetricRun.objects.update(metric_version="0")
     run = MetricRun.objects.get()
     execution.compute(run.pk)

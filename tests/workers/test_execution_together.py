@@ -19,11 +19,12 @@ from tests.annotations.stored import dialogue, rated_corpus, stored
 from tests.at_once import at_once
 from tests.workers.conftest import forget
 from tests.workers.lengths import NotedLengths, PreparedLengths, batch_metric, metric, system_metric
-from workers import execution, queries, resources, runs, scoring
+from workers.inference import resources
 from workers.metrics import registry
 from workers.metrics.base import Account, Example
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
+from workers.runs import actions, execution, queries, scoring
 
 pytestmark = pytest.mark.django_db
 NAMES = ("one", "two", "three", "four")
@@ -56,7 +57,7 @@ def version(tmp_path: Path) -> CorpusVersion:
 
 
 def requested(version: CorpusVersion, text: str = "together") -> list[MetricRun]:
-    runs.request([parse(text)], select_systems(version), hint=False)
+    actions.request([parse(text)], select_systems(version), hint=False)
     return list(MetricRun.objects.order_by("system__position"))
 
 
@@ -152,7 +153,7 @@ def test_one_system_alone_is_not_prepared(
     version: CorpusVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scorer = of_whole_systems(monkeypatch)
-    runs.request([parse("system_length")], select_systems(version)[:1], hint=False)
+    actions.request([parse("system_length")], select_systems(version)[:1], hint=False)
     execution.compute(MetricRun.objects.get().pk)
     assert [step for step, _ in scorer.calls] == ["score"]
 
@@ -254,8 +255,10 @@ def test_other_metrics_options_corpora_and_versions_are_left_alone(
         rated_corpus([dialogue("d0")], {("d0", 0, "one"): "elsewhere"}), tmp_path, "other"
     )
     first, *_ = requested(version)
-    runs.request([parse("alone"), parse("together[layer=2]")], select_systems(version), hint=False)
-    runs.request([parse("together")], select_systems(other), hint=False)
+    actions.request(
+        [parse("alone"), parse("together[layer=2]")], select_systems(version), hint=False
+    )
+    actions.request([parse("together")], select_systems(other), hint=False)
     execution.compute(first.pk)
     done = MetricRun.objects.filter(state="done")
     assert set(done.values_list("configuration", "system__version")) == {("together", version.pk)}
@@ -424,7 +427,7 @@ def test_what_the_database_could_not_store_waits_again_while_it_may_be_begun_aga
         raise OperationalError("database is locked")
 
     settings.MAX_ATTEMPTS = attempts
-    monkeypatch.setattr(runs, "scores_changed", locked)
+    monkeypatch.setattr(actions, "scores_changed", locked)
     first, *_ = requested(version)
     assert not execution.compute(first.pk)
     assert states() == [f"{state}:1"] * 4
@@ -460,7 +463,7 @@ def test_every_run_shows_its_share_of_what_is_done(
     version: CorpusVersion, scorer: NotedLengths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[list[tuple[int, int]]] = []
-    report = runs.report
+    report = actions.report
 
     def noted(*arguments: object) -> bool:
         kept = report(*arguments)  # type: ignore[arg-type]
@@ -473,7 +476,7 @@ def test_every_run_shows_its_share_of_what_is_done(
         )
         return kept
 
-    monkeypatch.setattr(runs, "report", noted)
+    monkeypatch.setattr(actions, "report", noted)
     monkeypatch.setattr(execution, "PROGRESS_SECONDS", 0.0)
     first, *_ = requested(version)
     execution.compute(first.pk)
@@ -487,14 +490,14 @@ def test_model_and_device_are_shown_while_it_works(
     version: CorpusVersion, scorer: NotedLengths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[tuple[str, str]] = []
-    report = runs.report
+    report = actions.report
 
     def noted(*arguments: object) -> bool:
         kept = report(*arguments)  # type: ignore[arg-type]
         seen.append(MetricRun.objects.values_list("model", "device")[0])
         return kept
 
-    monkeypatch.setattr(runs, "report", noted)
+    monkeypatch.setattr(actions, "report", noted)
     monkeypatch.setattr(execution, "PROGRESS_SECONDS", 0.0)
     first, *_ = requested(version)
     execution.compute(first.pk)
@@ -519,7 +522,9 @@ def test_what_is_withdrawn_while_siblings_are_claimed_is_gone_or_computed(
 ) -> None:
     for _ in range(5):
         first, *_others = requested(version)
-        at_once(lambda pk=first.pk: execution.compute(pk), lambda: runs.withdraw_waiting(version))
+        at_once(
+            lambda pk=first.pk: execution.compute(pk), lambda: actions.withdraw_waiting(version)
+        )
         assert {run.state for run in MetricRun.objects.all()} <= {"done"}
         MetricRun.objects.all().delete()
 
@@ -530,7 +535,7 @@ def test_the_first_claim_s_lease_covers_them_all(
     first, *_ = requested(version)
     claim = MetricRun.objects.claim(first.pk)
     assert claim is not None
-    others = runs.claim_siblings(claim, 8)
+    others = actions.claim_siblings(claim, 8)
     MetricRun.objects.update(lease_expires_at=F("created_at"))
     assert MetricRun.objects.owned(claim, *others).renew()
     assert not MetricRun.objects.filter(lease_expires_at__lte=F("created_at")).exists()

@@ -19,9 +19,9 @@ from annotations.models import CorpusVersion
 from leaderboard.challenges.forms.round import RoundForm
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import open_round
-from workers.language_fit import recommended_metrics, why_hard_to_read
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
+from workers.runs.language_fit import recommended_metrics, why_hard_to_read
 
 pytestmark = pytest.mark.django_db
 

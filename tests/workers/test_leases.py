@@ -8,7 +8,8 @@ import pytest
 from django.db import OperationalError
 
 from tests.site import wait_until
-from workers import jobs, presence
+from workers import jobs
+from workers.runs import presence
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

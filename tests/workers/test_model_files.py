@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from workers import model_files as module
-from workers.model_files import (
+from workers.inference import model_files as module
+from workers.inference.model_files import (
     PACKAGED_ENCODER,
     PACKAGED_LANGUAGE_MODEL,
     ModelError,

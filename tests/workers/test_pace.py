@@ -9,17 +9,17 @@ from django.utils import timezone
 
 from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
-from workers import execution, progress_rate, runs
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
-from workers.run_tables import run_progress
+from workers.runs import actions, execution, progress
+from workers.runs.tables import run_progress
 
 pytestmark = pytest.mark.django_db
 
 
 def under_way(version: CorpusVersion, **values: object) -> list[MetricRun]:
     """Both systems' runs, begun together ten seconds ago."""
-    runs.request([parse("length")], select_systems(version), hint=False)
+    actions.request([parse("length")], select_systems(version), hint=False)
     MetricRun.objects.update(
         state="running",
         lease_token="t",
@@ -50,19 +50,19 @@ def test_those_that_wait_are_taken_to_be_as_long_as_those_at_work(version: Corpu
 
 
 def test_before_the_first_response_a_metric_with_a_model_is_loading_it() -> None:
-    groups = [progress_rate.UnderWay("bertscore_f1", 0, 300, 4.0)]
+    groups = [progress.UnderWay("bertscore_f1", 0, 300, 4.0)]
     assert (
-        progress_rate.text_of(groups, 0, 1)
+        progress.text_of(groups, 0, 1)
         == "the model loads, or its first batch is under way · 0 of 300 responses"
     )
     assert (
-        progress_rate.text_of([progress_rate.UnderWay("word_f1", 0, 300, 4.0)], 0, 1)
+        progress.text_of([progress.UnderWay("word_f1", 0, 300, 4.0)], 0, 1)
         == "begun · 0 of 300 responses"
     )
 
 
 def test_what_is_not_under_way_has_no_pace(version: CorpusVersion) -> None:
-    runs.request([parse("length")], select_systems(version), hint=False)
+    actions.request([parse("length")], select_systems(version), hint=False)
     assert run_progress(version).configurations[0].pace == ""
 
 
@@ -71,18 +71,18 @@ def test_what_is_not_under_way_has_no_pace(version: CorpusVersion) -> None:
     [(0.2, "1 s"), (89, "89 s"), (91, "2 min"), (5400, "1 h 30 min"), (7500, "2 h 5 min")],
 )
 def test_times_are_said_in_their_unit(seconds: float, said: str) -> None:
-    assert progress_rate.duration(seconds) == said
+    assert progress.duration(seconds) == said
 
 
 def test_two_models_of_one_configuration_are_two_rows(version: CorpusVersion) -> None:
-    runs.request([parse("length")], select_systems(version), hint=False)
+    actions.request([parse("length")], select_systems(version), hint=False)
     for number, run in enumerate(MetricRun.objects.all()):
         execution.compute(run.pk)
         remarks = {"0": "cut"} if number else {}
         MetricRun.objects.filter(pk=run.pk).update(
             model=f"m@{number}", device="cpu", remarks=remarks
         )
-    rows = progress_rate.provenance_table(version).rows
+    rows = progress.provenance_table(version).rows
     columns = ("metric", "model", "systems", "remarks")
     assert [tuple(row.cells[key].value for key in columns) for row in rows] == [
         ("length", "m@0", 1, 0),
@@ -91,12 +91,12 @@ def test_two_models_of_one_configuration_are_two_rows(version: CorpusVersion) ->
 
 
 def test_runs_that_were_computed_together_share_their_time(version: CorpusVersion) -> None:
-    runs.request([parse("length")], select_systems(version), hint=False)
+    actions.request([parse("length")], select_systems(version), hint=False)
     for run in MetricRun.objects.all():
         execution.compute(run.pk)
     began = timezone.now()
     MetricRun.objects.update(
         started_at=began, finished_at=began + timedelta(seconds=2), examples_total=3
     )
-    (row,) = progress_rate.provenance_table(version).rows
+    (row,) = progress.provenance_table(version).rows
     assert row.cells["rate"].value == pytest.approx(3.0)  # 2 × 3 responses in 2 s

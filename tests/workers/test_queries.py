@@ -4,7 +4,7 @@ from django.utils import timezone
 from annotations.models import Turn
 from tests.annotations.stored import stored, two_systems
 from workers.models import MetricRun
-from workers.queries import turn_scores_at
+from workers.runs.queries import turn_scores_at
 
 pytestmark = pytest.mark.django_db
 

@@ -13,9 +13,11 @@ from annotations.campaigns.models import Message
 from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
 from tests.workers.chats import made_chat
-from workers import answering, execution, runs, tasks
-from workers.metrics.configuration import parse
+from workers import tasks
+from workers.chats import execution as answering
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
+from workers.runs import actions, execution
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +31,7 @@ def deeds(monkeypatch: pytest.MonkeyPatch, notified: list[int]) -> list[str]:
 
 
 def a_run(version: CorpusVersion, metric: str) -> int:
-    runs.request([parse(metric)], select_systems(version, ["echo"]), hint=False)
+    actions.request([parse(metric)], select_systems(version, ["echo"]), hint=False)
     return MetricRun.objects.get(metric=metric).pk
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotations.campaigns.actions import chat
 from annotations.campaigns.models import Conversation, Message
 from tests.workers.chats import made_chat
-from workers.waiting_raters import LEAST_SECONDS, LEFT_BEHIND, raters_wait, waiting_answers
+from workers.runs.presence import LEAST_SECONDS, LEFT_BEHIND, raters_wait, waiting_answers
 
 pytestmark = pytest.mark.django_db
 

@@ -10,11 +10,11 @@ from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
 from tests.workers.conftest import forget
 from tests.workers.lengths import NotedLengths, batch_metric
-from workers import execution, runs
 from workers.metrics import registry
 from workers.metrics.base import Account
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
+from workers.runs import actions, execution
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +30,7 @@ def computed(
     monkeypatch.setattr(
         registry, "_catalogue", lambda: registry.assemble([batch_metric(Telling(), 1)], [])
     )
-    runs.request([parse("together")], select_systems(version, ["echo"]), hint=False)
+    actions.request([parse("together")], select_systems(version, ["echo"]), hint=False)
     run = MetricRun.objects.get()
     execution.compute(run.pk)
     run.refresh_from_db()

@@ -14,19 +14,19 @@ from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
 from tests.at_once import at_once
 from tests.conftest import ON_SERVICES
-from workers import runs
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
+from workers.runs import actions
 from workers.signals import run_ended
 
 pytestmark = pytest.mark.django_db
-DONE = runs.RunResult("signature", 1.0, "", [1.0, 1.0, 1.0], {})
+DONE = actions.RunResult("signature", 1.0, "", [1.0, 1.0, 1.0], {})
 
 
 @pytest.fixture
 def run(version: CorpusVersion, notified: list[int]) -> MetricRun:
     """One waiting run."""
-    runs.request([parse("length")], select_systems(version, ["echo"]), hint=False)
+    actions.request([parse("length")], select_systems(version, ["echo"]), hint=False)
     return MetricRun.objects.get()
 
 
@@ -39,7 +39,7 @@ def now_in_the_row(run: MetricRun) -> MetricRun:
 
 
 def test_one_row_for_each_metric_and_system(version: CorpusVersion) -> None:
-    runs.request([parse("length"), parse("constant")], select_systems(version), hint=False)
+    actions.request([parse("length"), parse("constant")], select_systems(version), hint=False)
     found = MetricRun.objects.values_list("metric", "system__name", "state")
     assert sorted(found) == [
         ("constant", "dull", "pending"),
@@ -50,14 +50,14 @@ def test_one_row_for_each_metric_and_system(version: CorpusVersion) -> None:
 
 
 def test_asking_twice_makes_one_row(version: CorpusVersion, run: MetricRun) -> None:
-    runs.request([parse("length")], select_systems(version, ["echo"]), hint=False)
+    actions.request([parse("length")], select_systems(version, ["echo"]), hint=False)
     assert list(MetricRun.objects.all()) == [run]
 
 
 def test_two_ways_to_write_a_configuration_are_one_row(version: CorpusVersion) -> None:
     systems = select_systems(version, ["echo"])
-    runs.request([parse("rouge_l[stem=true]")], systems, hint=False)
-    runs.request([parse("rouge_l[ normalize=true, stem=true ]")], systems, hint=False)
+    actions.request([parse("rouge_l[stem=true]")], systems, hint=False)
+    actions.request([parse("rouge_l[ normalize=true, stem=true ]")], systems, hint=False)
     assert MetricRun.objects.count() == 1
 
 
@@ -65,7 +65,7 @@ def test_workers_are_told_when_the_request_is_committed(
     version: CorpusVersion, notified: list[int], django_capture_on_commit_callbacks
 ) -> None:
     with django_capture_on_commit_callbacks() as committed:
-        runs.request([parse("length")], select_systems(version))
+        actions.request([parse("length")], select_systems(version))
     assert (notified, len(committed)) == ([], 1)
     committed[0]()
     assert sorted(notified) == sorted(MetricRun.objects.values_list("pk", flat=True))
@@ -75,7 +75,7 @@ def test_what_was_named_first_is_told_of_first(
     version: CorpusVersion, notified: list[int], django_capture_on_commit_callbacks
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
-        runs.request([parse("length"), parse("constant")], select_systems(version))
+        actions.request([parse("length"), parse("constant")], select_systems(version))
     metric_of = dict(MetricRun.objects.values_list("pk", "metric"))
     assert [metric_of[pk] for pk in notified] == ["length", "length", "constant", "constant"]
 
@@ -86,10 +86,10 @@ def test_of_many_runs_each_queue_is_told_of_the_first_and_the_sweep_tells_of_the
     django_capture_on_commit_callbacks,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(runs, "NOTIFICATIONS_PER_BATCH", 1)
+    monkeypatch.setattr(actions, "NOTIFICATIONS_PER_BATCH", 1)
     wanted = [parse("length"), parse("constant"), parse("bertscore_f1")]
     with django_capture_on_commit_callbacks(execute=True):
-        runs.request(wanted, select_systems(version))
+        actions.request(wanted, select_systems(version))
     told = list(
         MetricRun.objects.filter(pk__in=notified).order_by("queue").values_list("queue", "metric")
     )
@@ -103,7 +103,7 @@ def test_a_run_that_was_hinted_is_not_hinted_by_a_second_request(
 ) -> None:
     for _ in range(2):
         with django_capture_on_commit_callbacks(execute=True):
-            runs.request([parse("length")], select_systems(version, ["echo"]))
+            actions.request([parse("length")], select_systems(version, ["echo"]))
     assert len(notified) == 1
 
 
@@ -111,7 +111,7 @@ def test_asking_again_for_a_failed_run_tries_it_anew(
     version: CorpusVersion, run: MetricRun
 ) -> None:
     MetricRun.objects.owned(MetricRun.objects.claim(run.pk)).fail("no")
-    runs.request([parse("length")], select_systems(version, ["echo"]), hint=False)
+    actions.request([parse("length")], select_systems(version, ["echo"]), hint=False)
     again = now_in_the_row(run)
     assert (again.state, again.attempts, again.error, again.finished_at) == ("pending", 0, "", None)
 
@@ -121,14 +121,14 @@ def test_asking_leaves_failed_runs_of_an_older_metric_version_alone(
 ) -> None:
     MetricRun.objects.owned(MetricRun.objects.claim(run.pk)).fail("no")
     MetricRun.objects.update(metric_version="0")
-    runs.request([parse("length")], select_systems(version, ["echo"]), hint=False)
+    actions.request([parse("length")], select_systems(version, ["echo"]), hint=False)
     assert now_in_the_row(run).state == "failed"
     assert MetricRun.objects.get(metric_version="1").state == "pending"
 
 
 def test_asking_leaves_a_finished_run_alone(version: CorpusVersion, run: MetricRun) -> None:
-    runs.finish(MetricRun.objects.claim(run.pk), DONE)
-    runs.request([parse("length")], select_systems(version, ["echo"]), hint=False)
+    actions.finish(MetricRun.objects.claim(run.pk), DONE)
+    actions.request([parse("length")], select_systems(version, ["echo"]), hint=False)
     assert now_in_the_row(run).state == "done"
 
 
@@ -137,17 +137,19 @@ def test_retry_gives_failed_runs_of_this_version_new_attempts(
 ) -> None:
     MetricRun.objects.owned(MetricRun.objects.claim(run.pk)).fail("no")
     with django_capture_on_commit_callbacks(execute=True):
-        assert runs.retry_failed(version) == 1
+        assert actions.retry_failed(version) == 1
     assert (now_in_the_row(run).state, run.attempts, notified) == ("pending", 0, [run.pk])
-    assert runs.retry_failed(version) == 0
+    assert actions.retry_failed(version) == 0
 
 
 def test_withdrawing_takes_back_only_what_nobody_has_begun(
     version: CorpusVersion, run: MetricRun
 ) -> None:
-    runs.request([parse("constant"), parse("shy")], select_systems(version, ["echo"]), hint=False)
+    actions.request(
+        [parse("constant"), parse("shy")], select_systems(version, ["echo"]), hint=False
+    )
     MetricRun.objects.claim(run.pk)
-    assert runs.withdraw_waiting(version) == 2
+    assert actions.withdraw_waiting(version) == 2
     assert list(MetricRun.objects.all()) == [run]
 
 
@@ -209,10 +211,10 @@ def test_only_the_finish_that_counts_makes_a_new_revision(
     late = MetricRun.objects.claim(run.pk)
     MetricRun.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
     owner = MetricRun.objects.claim(run.pk)
-    runs.finish(late, DONE)
+    actions.finish(late, DONE)
     version.refresh_from_db()
     assert version.revision == 0
-    runs.finish(owner, DONE)
+    actions.finish(owner, DONE)
     version.refresh_from_db()
     assert version.revision == 1
 
@@ -246,7 +248,7 @@ def test_a_run_that_is_given_up_is_told_of_as_one_that_failed(
 def test_many_requests_at_once_make_one_row(version: CorpusVersion, notified: list[int]) -> None:
     systems = select_systems(version)
     asked = at_once(
-        *[lambda: runs.request([parse("length"), parse("constant")], systems, hint=False)] * 8
+        *[lambda: actions.request([parse("length"), parse("constant")], systems, hint=False)] * 8
     )
     assert asked == [None] * 8
     assert MetricRun.objects.count() == 4
@@ -266,7 +268,7 @@ def test_a_run_that_is_claimed_while_it_is_withdrawn_stays(
     def withdraw() -> int:
         claimed.wait()
         waiting.set()
-        return runs.withdraw_waiting(version)
+        return actions.withdraw_waiting(version)
 
     withdrawn: list[object] = []
     thread = threading.Thread(target=lambda: withdrawn.extend(at_once(withdraw)))
@@ -301,7 +303,7 @@ def test_those_that_are_not_yet_due_take_no_place_in_a_sweep(
     """Of a queue that no worker reads, rows told ten times and not for nine minutes stood before
     all others."""
     monkeypatch.setattr("common.jobs.models.NOTIFICATIONS_PER_SWEEP", 1)
-    runs.request([parse("word_f1")], [run.system], hint=False)
+    actions.request([parse("word_f1")], [run.system], hint=False)
     waited_for = MetricRun.objects.get(metric="word_f1")
     now = timezone.now()
     MetricRun.objects.filter(pk=run.pk).update(hinted_at=now - timedelta(minutes=9), hints=10)

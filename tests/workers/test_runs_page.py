@@ -13,19 +13,19 @@ from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
 from common.tables import Table
 from tests.campaigns.sets import made_user
-from workers import runs, views
-from workers.forms import ScoreForm
-from workers.metric_list import by_kind, kind_of
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
-from workers.run_tables import failed_table, run_progress
+from workers.runs import actions, views
+from workers.runs.forms import ScoreForm
+from workers.runs.metric_list import by_kind, kind_of
+from workers.runs.tables import failed_table, run_progress
 
 pytestmark = pytest.mark.django_db
 
 
 def failed(version: CorpusVersion, metric: str, errors: dict[str, str]) -> None:
-    runs.request([parse(metric)], select_systems(version, list(errors)), hint=False)
+    actions.request([parse(metric)], select_systems(version, list(errors)), hint=False)
     for system, error in errors.items():
         claimed = MetricRun.objects.claim(
             MetricRun.objects.get(metric=metric, system__name=system).pk
@@ -64,7 +64,7 @@ def progress(client: Client, version: CorpusVersion, seen: str) -> str:
 def test_a_page_that_stands_open_is_told_of_a_failure_once(
     version: CorpusVersion, client: Client
 ) -> None:
-    runs.request([parse("length")], select_systems(version), hint=False)
+    actions.request([parse("length")], select_systems(version), hint=False)
     page = client.get(reverse("corpus-runs", args=[version.corpus.slug])).content.decode()
     (seen,) = re.findall(r'"X-Seen": "([^"]*)"', page)
     assert "run-outcomes" not in progress(client, version, seen)
@@ -91,7 +91,7 @@ def test_news_come_arranged_as_the_page_is(version: CorpusVersion, client: Clien
 
 
 def test_the_last_answer_brings_what_was_computed(version: CorpusVersion, client: Client) -> None:
-    runs.request([parse("length")], select_systems(version, ["echo"]), hint=False)
+    actions.request([parse("length")], select_systems(version, ["echo"]), hint=False)
     seen = run_progress(version).mark
     call_command(
         "score",
@@ -118,7 +118,7 @@ def test_news_of_a_visitor_have_no_buttons(version: CorpusVersion, client: Clien
 def test_a_run_that_fails_while_the_page_is_written_is_news_to_that_page(
     version: CorpusVersion, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs.request([parse("length")], select_systems(version), hint=False)
+    actions.request([parse("length")], select_systems(version), hint=False)
 
     def and_then_one_fails(of: CorpusVersion) -> Table:
         found = failed_table(of)

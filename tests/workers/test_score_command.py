@@ -14,10 +14,10 @@ from django.utils import timezone
 from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
-from workers import execution, queries, runs
-from workers.metrics.configuration import Configuration, parse
+from workers.metrics.common.configuration import Configuration, parse
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
+from workers.runs import actions, execution, queries
 
 pytestmark = pytest.mark.django_db
 
@@ -146,7 +146,7 @@ def test_a_failed_metric_is_tried_again_when_it_is_asked_for_again(score) -> Non
 def lost_run(version: CorpusVersion) -> MetricRun:
     """A run whose worker died: its row says running, and its lease is over."""
     systems = select_systems(version, ["echo"])
-    runs.request([parse("length")], systems, hint=False)
+    actions.request([parse("length")], systems, hint=False)
     run = MetricRun.objects.get()
     MetricRun.objects.claim(run.pk)
     MetricRun.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))

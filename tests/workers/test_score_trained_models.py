@@ -15,8 +15,8 @@ from annotations.formats.records import DialogueRecord, TurnRecord, Utterance
 from annotations.models import CorpusVersion
 from tests.annotations.stored import rated_corpus, stored
 from tests.workers.training.made import make_model, trained_in
-from workers import queries, scoring
-from workers.training import checkpoint as checkpoints
+from workers.runs import queries, scoring
+from workers.training.core import checkpoint
 
 pytestmark = pytest.mark.django_db
 
@@ -64,7 +64,7 @@ def test_density_of_a_trained_model_scores_a_corpus(
     )
     assert (right["system"], wrong["system"]) == ("right", "wrong")
     assert wrong["system_score"] < right["system_score"] < 0
-    revision = checkpoints.read(home / "trained" / "small").revision
+    revision = checkpoint.read(home / "trained" / "small").revision
     assert right["model"] == f"small@{revision}"
     assert right["signature"] == (
         "metric:density|version:2|trained:small|dtype:float32|max_tokens:32|"

@@ -12,9 +12,10 @@ import pytest
 
 from annotations import site_identity
 from dialeval_site import celery
-from workers import resources, warming
+from workers.inference import resources
 from workers.metrics import meteor, wordnet
 from workers.metrics.registry import all_metrics
+from workers.runs import execution
 
 needs_wordnet = pytest.mark.skipif(bool(wordnet.missing()), reason=wordnet.missing())
 
@@ -34,7 +35,7 @@ def no_frozen_objects() -> Iterator[None]:
 def metrics_that_note(monkeypatch: pytest.MonkeyPatch, **changes: object) -> list[str]:
     noted: list[str] = []
     metric = replace(all_metrics()["word_f1"], warm_up=lambda: noted.append("warm"), **changes)
-    monkeypatch.setattr(warming, "all_metrics", lambda: {"slow": metric})
+    monkeypatch.setattr(execution, "all_metrics", lambda: {"slow": metric})
     return noted
 
 
@@ -55,7 +56,7 @@ def test_what_this_worker_does_not_compute_is_not_loaded(
     monkeypatch: pytest.MonkeyPatch, queues: set[str], missing: str
 ) -> None:
     noted = metrics_that_note(monkeypatch, missing=lambda options: missing)
-    assert warming.warm_up(queues) == []
+    assert execution.warm_up(queues) == []
     assert noted == []
 
 
@@ -64,8 +65,8 @@ def test_a_metric_that_cannot_be_warmed_up_stops_no_worker(monkeypatch: pytest.M
         raise MemoryError("too small a machine")
 
     metric = replace(all_metrics()["word_f1"], warm_up=fails)
-    monkeypatch.setattr(warming, "all_metrics", lambda: {"slow": metric})
-    assert warming.warm_up({"cpu"}) == []
+    monkeypatch.setattr(execution, "all_metrics", lambda: {"slow": metric})
+    assert execution.warm_up({"cpu"}) == []
 
 
 @pytest.mark.slow
@@ -74,7 +75,7 @@ def test_forked_processes_read_the_dictionary_each_at_its_own_place() -> None:
     """Four processes look up other words at the same time; a file that they shared would give one
     the other's line."""
     meteor._lexicon.cache_clear()
-    assert warming.warm_up({"cpu"}) == ["meteor"]
+    assert execution.warm_up({"cpu"}) == ["meteor"]
     assert meteor._lexicon(str(wordnet.default_folder()))._reader._data_file_map == {}
     with multiprocessing.get_context("fork").Pool(4) as pool:
         together = pool.map(_synonyms_of, range(4), chunksize=1)

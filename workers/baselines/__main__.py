@@ -19,9 +19,7 @@ from common.temporary import temporary_folder
 from common.text import MAX_RESPONSE
 from workers.baselines.base import Baseline
 from workers.baselines.dialogue_file import RequestedDialogue, known_answers_of, read_dialogues
-from workers.baselines.dull import Dull
-from workers.baselines.echo import Echo
-from workers.baselines.verbose import Verbose
+from workers.baselines.simple import Dull, Echo, Verbose
 
 NAMES = ("echo", "dull", "verbose", "retrieval")
 
@@ -78,8 +76,8 @@ def answered(dialogues: Sequence[RequestedDialogue], baseline: Baseline) -> list
 
 
 def _retrieval(source: tuple[RequestedDialogue, ...]) -> Baseline:
-    from workers.baselines.retrieval import Retrieval, packaged_encode
-    from workers.model_files import ModelError
+    from workers.baselines.simple import Retrieval, packaged_encode
+    from workers.inference.model_files import ModelError
 
     known = known_answers_of(source)
     if not known:

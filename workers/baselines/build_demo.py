@@ -41,14 +41,19 @@ from annotations.formats.records import (
 )
 from workers.baselines.base import Baseline, places_of
 from workers.baselines.demo_source import DEMO_FOLDER, WrittenDialogue, read_source
-from workers.baselines.dull import Dull
-from workers.baselines.echo import Echo
 from workers.baselines.features import features_of_dialogue
 from workers.baselines.language_model import LanguageModelSpeaker
-from workers.baselines.retrieval import Encode, Retrieval, known_answers, packaged_encode
-from workers.baselines.verbose import Verbose
-from workers.language_models.client import LanguageModel
-from workers.language_models.server import local_server
+from workers.baselines.simple import (
+    Dull,
+    Echo,
+    Encode,
+    Retrieval,
+    Verbose,
+    known_answers,
+    packaged_encode,
+)
+from workers.inference.language_models.client import LanguageModel
+from workers.inference.language_models.server import local_server
 
 DEMO_FILE = DEMO_FOLDER / "demo.jsonl"
 SEED = 7

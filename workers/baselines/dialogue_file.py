@@ -17,7 +17,7 @@ from annotations.formats.importers.problems import Problems
 from annotations.formats.records import TARGET_SPEAKER, Utterance
 from common.text import MAX_RESPONSE, MAX_UTTERANCE
 from workers.baselines.base import Place
-from workers.baselines.retrieval import KnownAnswer
+from workers.baselines.simple import KnownAnswer
 
 _TURN_KEY = re.compile(r"turn_(0|[1-9][0-9]{0,8})")
 

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 from annotations.demo.simulated_raters import ResponseFeatures
 from workers.baselines.base import Place
-from workers.baselines.retrieval import Encode
+from workers.baselines.simple import Encode
 
 WORD = re.compile(r"\w+")
 

@@ -1,11 +1,12 @@
 """A language model answers in the role of B, told who B is or told nothing: the pair shows what a
-persona is worth."""
+persona is worth. Of what it writes, one utterance is taken."""
 
 from __future__ import annotations
 
+import re
+
 from workers.baselines.base import Place
-from workers.baselines.one_utterance import one_utterance
-from workers.language_models.client import LanguageModel, Message
+from workers.inference.language_models.client import LanguageModel, Message
 
 MAX_TOKENS = 60
 UTTERANCES_REMEMBERED = 5
@@ -66,3 +67,34 @@ class LanguageModelSpeaker:
             Message("user", "Tell me about yourself."),
             Message("assistant", " ".join(place.persona)),
         ]
+
+
+SPEAKER_TAG = re.compile(r"^\s*(?:speaker\s+)?(?:[AB]|you|user|assistant|me)\s*:\s*", re.IGNORECASE)
+LATER_TAG = re.compile(r"\s(?:speaker\s+)?(?:A|B|You|User|Assistant)\s*:\s")
+SENTENCE_END = re.compile(r"[.!?…](?=[\"'”’)]*(?:\s|$))[\"'”’)]*")
+
+
+def one_utterance(written: str, max_sentences: int = 2) -> str:
+    """The first line that says something: no speaker tags, no quotation marks around it, at most
+    ``max_sentences``.
+
+    An unfinished sentence at the end is dropped, unless it is all there is. An empty string stays
+    empty, and the caller decides what that means.
+    """
+    spoken = (_without_tags(line) for line in written.splitlines())
+    line = next((words for words in spoken if words), "")
+    return _first_sentences(_without_quotation_marks(line), max_sentences)
+
+
+def _without_tags(line: str) -> str:
+    return LATER_TAG.split(SPEAKER_TAG.sub("", line), maxsplit=1)[0].strip()
+
+
+def _without_quotation_marks(line: str) -> str:
+    is_quoted = len(line) > 1 and line[0] in '"“' and line[-1] in '"”'
+    return line[1:-1].strip() if is_quoted else line
+
+
+def _first_sentences(line: str, most: int) -> str:
+    ends = [match.end() for match in SENTENCE_END.finditer(line)]
+    return line[: ends[:most][-1]] if ends else line

@@ -1,4 +1,8 @@
-"""Every write to judge runs: start, budget, stop, resume. Each may come twice, or twice at once."""
+"""Every write to judge runs: start, budget, stop, resume. Each may come twice, or twice at once.
+
+A configuration has one wording. A prompt file is named by its path, and what stands at a path may
+change: scores of both wordings would stand side by side as if one judge had given them.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +17,13 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from annotations.accounts import may_act
 from annotations.models import CorpusVersion, System
-from workers import runs
 from workers.judges.budgets import judge_run_of
 from workers.judges.ledger import balance_of
 from workers.judges.models import EndpointDialect, JudgeRun, Purse
-from workers.metrics.configuration import Configuration
-from workers.metrics.configuration import parse as configuration_of
+from workers.metrics.common.configuration import Configuration
+from workers.metrics.common.configuration import parse as configuration_of
 from workers.models import MetricRun
+from workers.runs import actions
 
 STARTED, BUDGET, STOPPED, RESUMED, FORGOTTEN = (
     "judge_run.started",
@@ -66,7 +70,7 @@ def start_judge_run(
         again = _to_compute(configuration, systems)
         _take_over(run, by)
         was_stopped = _go_on(run)
-        runs.request([configuration], systems)
+        actions.request([configuration], systems)
         if changes or again or was_stopped:
             audit.record(by, STARTED, _subject(run), systems=again, **_limits_of(run))
     return run
@@ -87,7 +91,7 @@ def stop(run: JudgeRun, by: Any = None) -> int:
     runs stopped."""
     with transaction.atomic():
         locked = _locked(run)
-        stopped = runs.stop(locked.version, locked.configuration, STOPPED_BY_USER)
+        stopped = actions.stop(locked.version, locked.configuration, STOPPED_BY_USER)
         if stopped:
             locked.stopped_at, locked.stopped_by = timezone.now(), by
             locked.save(update_fields=["stopped_at", "stopped_by"])
@@ -107,7 +111,7 @@ def resume(run: JudgeRun, by: Any = None) -> int:
         _take_over(locked, by)
         was_stopped = _go_on(locked)
         if systems:
-            runs.request([configuration_of(locked.configuration)], systems)
+            actions.request([configuration_of(locked.configuration)], systems)
         if systems or was_stopped:
             audit.record(by, RESUMED, _subject(locked), runs=len(systems))
     return len(systems)
@@ -181,3 +185,29 @@ def _go_on(run: JudgeRun) -> bool:
 
 def _subject(run: JudgeRun) -> str:
     return f"{run.configuration} on {run.version}"
+
+
+class OtherWording(RuntimeError):
+    """The prompt is not the one with which the configuration's scores were made; the message says
+    what to do."""
+
+
+def check(configuration: Configuration, scorer: Any) -> None:
+    """Raises ``OtherWording`` where finished runs of the configuration, on whatever corpus, were
+    asked otherwise."""
+    wording: dict[str, str] = scorer.wording() if hasattr(scorer, "wording") else {}
+    done = MetricRun.objects.filter(
+        configuration=configuration.text,
+        metric_version=configuration.metric.version,
+        state=MetricRun.State.DONE,
+    )
+    for fact, digest in wording.items():
+        found = done.filter(signature__contains=f"|{fact}:")
+        if found.exclude(signature__contains=f"|{fact}:{digest}").exists():
+            option = "turn_prompt" if fact.startswith("turn_") else "prompt"
+            name = configuration.options.get(option) or "the project's prompt"
+            raise OtherWording(
+                f"{name} holds another wording now ({fact} {digest}) than when systems were "
+                "judged with this configuration. Put the old wording back, or give the new one a "
+                "name of its own"
+            )

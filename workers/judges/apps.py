@@ -6,11 +6,11 @@ class JudgesConfig(AppConfig):
     label = "judges"
 
     def ready(self) -> None:
-        from workers.judges.judge_clients import SiteClients
-        from workers.judging import judge_client, prompt_registry
+        from workers.judges.clients import SiteClients
+        from workers.judges.core import clients, prompt_file
 
-        judge_client.use(SiteClients())
-        prompt_registry.use(_text_of)
+        clients.use(SiteClients())
+        prompt_file.use(_text_of)
 
 
 def _text_of(name: str) -> str | None:

@@ -9,8 +9,8 @@ from decimal import Decimal
 
 from django.utils import timezone
 
+from workers.judges.core.calls import Estimate
 from workers.judges.models import Purse
-from workers.judging.response_cache import Estimate
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ COST = {"max_digits": 16, "decimal_places": 8}
 
 
 class StoredRequest(models.Model):
-    """What was asked (``workers.judging.calls.ChatRequest``), once, however many samples were
+    """What was asked (``workers.judges.core.calls.ChatRequest``), once, however many samples were
     drawn."""
 
     key = models.CharField(
@@ -134,8 +134,8 @@ class Hold(models.Model):
 
 
 class EndpointDialect(models.Model):
-    """What an endpoint takes for a model (``workers.judging.dialects.Dialect``), learned from its
-    answers."""
+    """What an endpoint takes for a model (``workers.judges.core.dialects.Dialect``), learned from
+    its answers."""
 
     address = models.CharField(max_length=300, help_text="Host, port and path, without a key.")
     model = models.CharField(max_length=200)

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from annotations.models import AuditEntry
 from common.text import text_fault
-from workers.judges import prompt_check, prompt_queries
-from workers.judges.budget_form import plain
+from workers.judges import prompt_queries
 from workers.judges.models import JudgePrompt, PromptVersion, Purse, Trial
+from workers.judges.run_forms import plain
 
 RESERVED_SLUGS = frozenset({"new"})
 """Addresses below /judges/ that are not prompts."""
@@ -118,7 +118,7 @@ def delete(prompt: JudgePrompt, by: Any) -> None:
 
 
 def _checked(text: str) -> Any:
-    checked = prompt_check.check(text)
+    checked = prompt_queries.check(text)
     if checked.prompt is None:
         raise Refused("\n".join(str(fault) for fault in checked.faults), "text")
     return checked.prompt

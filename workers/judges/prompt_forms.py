@@ -12,16 +12,16 @@ from django.utils.translation import gettext_lazy
 
 from annotations.campaigns.forms.fields import PlainText
 from annotations.models import CorpusVersion
-from workers import queries
-from workers.judges import prompt_check, prompt_queries, trial_queries, trials
-from workers.judges.budget_form import BudgetForm, plain
+from workers.inference.language_models.server import PACKAGED_MODEL_NAME
+from workers.judges import prompt_queries, trial_actions, trial_queries
+from workers.judges.core.prompt_file import JudgePromptFile, canonical, own_prompt
+from workers.judges.estimates import why_no_usd
 from workers.judges.models import JudgePrompt, PromptVersion
 from workers.judges.prompt_actions import LONGEST_SLUG, LONGEST_TITLE
-from workers.judges.run_estimate import why_no_usd
-from workers.judging.prompt_file import JudgePromptFile, canonical, own_prompt
-from workers.language_models.server import PACKAGED_MODEL_NAME
-from workers.metrics.configuration import Configuration, ConfigurationError
+from workers.judges.run_forms import BudgetForm, plain
+from workers.metrics.common.configuration import Configuration, ConfigurationError
 from workers.metrics.registry import all_metrics
+from workers.runs import queries
 
 STARTS = (
     "detail",
@@ -76,7 +76,7 @@ class PromptTextField(forms.CharField):
         self.validators = []
 
     def to_python(self, value: Any) -> str:
-        return prompt_check.text_of_form(super().to_python(value))
+        return prompt_queries.text_of_form(super().to_python(value))
 
 
 class WordingForm(forms.Form):
@@ -86,13 +86,13 @@ class WordingForm(forms.Form):
     text = PromptTextField(label=gettext_lazy("Prompt file"))
 
     @property
-    def checked(self) -> prompt_check.Checked:
+    def checked(self) -> prompt_queries.Checked:
         if not self.is_bound:
             text = str(self.initial.get("text", ""))
         else:
             self.errors  # noqa: B018  cleans
             text = str(self.cleaned_data.get("text", ""))
-        return prompt_check.check(text)
+        return prompt_queries.check(text)
 
     @property
     def prompt(self) -> JudgePromptFile | None:
@@ -125,7 +125,7 @@ class NewPromptForm(WordingForm):
     field_order = ("title", "slug", "text")
 
 
-def _as_text(fault: prompt_check.Fault) -> str:
+def _as_text(fault: prompt_queries.Fault) -> str:
     where = _("Line %(number)s") % {"number": fault.line} if fault.line else ""
     return ": ".join(part for part in (where, fault.field, fault.message) if part)
 
@@ -205,8 +205,13 @@ class TrialForm(BudgetForm):
     def __init__(
         self, prompt: JudgePrompt, versions: list[CorpusVersion], data: Any = None, **initial: Any
     ) -> None:
-        in_money = plain(trials.USD) if settings.LLM_PRICES else None
-        given = {"tokens": trials.TOKENS, "usd": in_money, "model": PACKAGED_MODEL_NAME, **initial}
+        in_money = plain(trial_actions.USD) if settings.LLM_PRICES else None
+        given = {
+            "tokens": trial_actions.TOKENS,
+            "usd": in_money,
+            "model": PACKAGED_MODEL_NAME,
+            **initial,
+        }
         super().__init__(data, initial=given)
         self._wordings = {one.number: one for one in prompt.versions.order_by("-number")}
         self._ratings = {
@@ -244,8 +249,8 @@ class TrialForm(BudgetForm):
         return self._ratings[self.cleaned_data["ratings"]][1]
 
     @property
-    def limits(self) -> trials.Limits:
-        return trials.Limits(self.cleaned_data["tokens"], self.cleaned_data["usd"])
+    def limits(self) -> trial_actions.Limits:
+        return trial_actions.Limits(self.cleaned_data["tokens"], self.cleaned_data["usd"])
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

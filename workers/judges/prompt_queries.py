@@ -1,21 +1,86 @@
-"""Every read of the prompts that organisers write: their texts, where they are used, what they say
-of a response."""
+"""Every read of the prompts that organisers write: their texts, what is wrong with one by line,
+where they are used (rounds of challenges, of which workers know nothing, say so themselves), what
+they say of a response."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Max, QuerySet
 
 from annotations.corpora.queries import newest_visible_versions
+from annotations.formats.importers.problems import ImportFailed, Problem
 from annotations.models import CorpusVersion, Response
-from workers.judges import prompt_uses
+from workers.judges.core.prompt_file import JudgePromptFile, read_prompt
 from workers.judges.models import JudgePrompt, JudgeRun, PromptVersion
 from workers.models import MetricRun
+
+CALLED = "the prompt"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """``line`` from 1; 0 where it is no line's."""
+
+    line: int
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        where = f"line {self.line}" if self.line else ""
+        return ": ".join(part for part in (where, self.field, self.message) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """``prompt`` is None where there are faults."""
+
+    prompt: JudgePromptFile | None
+    faults: tuple[Fault, ...] = ()
+
+
+def text_of_form(text: str) -> str:
+    """Browsers send a line end as two characters; a line end is one."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def check(text: str) -> Checked:
+    """Reads the text. A prompt of whole dialogues is refused, because the site's judge scores
+    responses."""
+    try:
+        prompt = read_prompt(text, CALLED)
+    except ImportFailed as failure:
+        return Checked(None, tuple(_fault(one) for one in failure.problems))
+    if prompt.step != "turn":
+        message = (
+            "write turn: a judge that is written here scores responses, and dialogues by the mean "
+            "of their turns"
+        )
+        return Checked(None, (Fault(_line_of(text, "step"), "step", message),))
+    return Checked(prompt)
+
+
+def _fault(problem: Problem) -> Fault:
+    if isinstance(problem.where, int):
+        return Fault(problem.where, problem.field, problem.message)
+    return Fault(0, problem.field or problem.where, problem.message)
+
+
+def _line_of(text: str, key: str) -> int:
+    lines = text.split("\n")
+    return next(
+        (
+            number
+            for number, line in enumerate(lines, start=1)
+            if line.strip().startswith(f"{key}:")
+        ),
+        0,
+    )
+
 
 _NAME = re.compile(r"([a-z0-9_-]{1,60})@([1-9][0-9]{0,8})")
 _OPTION = re.compile(
@@ -27,7 +92,7 @@ _OPTION = re.compile(
 
 
 def text_of(name: str) -> str | None:
-    """For ``workers.judging.prompt_registry``: the text behind ``slug@number``."""
+    """For ``workers.judges.core.prompt_file``: the text behind ``slug@number``."""
     version = version_named(name)
     return None if version is None else version.text
 
@@ -113,7 +178,7 @@ def _uses(part: str) -> Iterator[tuple[str, Use]]:
                 slug,
                 Use(number, configuration, f"{corpus} v{version}", corpus, version, done, runs),
             )
-    for naming in prompt_uses.namings(part):
+    for naming in namings(part):
         for slug, number in named_in(naming.configuration):
             yield slug, Use(number, naming.configuration, naming.where)
 
@@ -171,3 +236,26 @@ def responses_shown(version: CorpusVersion) -> int:
 def versions_with_responses(user: Any) -> list[CorpusVersion]:
     """The newest version of each visible corpus that has a response to show, by name."""
     return [one for one in newest_visible_versions(user) if response_at(one, 1) is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """A configuration that somebody wants computed, and where, for people."""
+
+    configuration: str
+    where: str
+
+
+Provider = Callable[[str], Iterable[Naming]]
+"""Given a text, every naming whose configuration holds it."""
+
+_providers: list[Provider] = []
+
+
+def register(provider: Provider) -> None:
+    if provider not in _providers:
+        _providers.append(provider)
+
+
+def namings(part: str) -> list[Naming]:
+    return [one for provider in _providers for one in provider(part)]

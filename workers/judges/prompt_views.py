@@ -15,9 +15,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from common import web
 from common.text import parse_integer
-from workers import queries
 from workers.judges import prompt_actions as actions
 from workers.judges import prompt_queries, trial_queries
+from workers.judges.core.prompt_file import JudgePromptFile
+from workers.judges.core.rendering import begun
+from workers.judges.core.rendering import render as rendered
 from workers.judges.models import JudgePrompt, PromptVersion
 from workers.judges.prompt_forms import (
     STARTS,
@@ -28,9 +30,7 @@ from workers.judges.prompt_forms import (
     starting_text,
     versions_to_refresh,
 )
-from workers.judging.prompt_file import JudgePromptFile
-from workers.judging.render import begun
-from workers.judging.render import render as rendered
+from workers.runs import queries
 
 CHARACTERS_A_TOKEN = 4
 """In English, roughly. The endpoint's own count decides."""
@@ -50,6 +50,7 @@ def prompt_or_404(slug: str) -> JudgePrompt:
 @require_safe
 @organisers_page
 def judge_prompts(request: HttpRequest) -> HttpResponse:
+    """Judges that organisers wrote, and where they are used."""
     uses = prompt_queries.uses_by_slug()
     rows = [(prompt, uses.get(prompt.slug, [])) for prompt in prompt_queries.prompts()]
     return render(
@@ -63,7 +64,9 @@ def judge_prompts(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_page
 def judge_prompt_new(request: HttpRequest) -> HttpResponse:
-    """POST stores; with ``look`` nothing is stored, and the answer says what the checker says."""
+    """Write a judge: ``title``, ``slug``, ``text``; ``start`` begins with one of the project's
+    prompts. POST stores; with ``look`` it only says what the checker says and what would be
+    asked of ``response`` of ``corpus``."""
     if request.method != "POST":
         start = request.GET.get("start", "")
         start = start if start in STARTS else STARTS[0]
@@ -90,7 +93,8 @@ def judge_prompt_new(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_page
 def judge_prompt_edit(request: HttpRequest, slug: str) -> HttpResponse:
-    """A new wording, begun as the newest one or as that which ``?version=`` names."""
+    """The next version: ``text``, begun as the newest one or as that which ``version`` names; with
+    ``look`` nothing is stored."""
     prompt = prompt_or_404(slug)
     if request.method != "POST":
         begun_as = _version_or_404(prompt, request.GET.get("version", ""))
@@ -190,6 +194,8 @@ def _look(request: HttpRequest, form: WordingForm) -> dict[str, Any]:
 @require_safe
 @organisers_page
 def judge_prompt(request: HttpRequest, slug: str) -> HttpResponse:
+    """One judge: ``version=`` its wording, ``before=`` and ``after=`` what differs, its trials, the
+    form to try it."""
     prompt = prompt_or_404(slug)
     return prompt_page(request, prompt)
 
@@ -219,7 +225,7 @@ def prompt_page(
 
 def _facts(version: PromptVersion) -> JudgePromptFile | None:
     """None where this release's checker refuses what an older one took."""
-    from workers.judges.prompt_check import check
+    from workers.judges.prompt_queries import check
 
     return check(version.text).prompt
 
@@ -252,6 +258,7 @@ def _compared(
 @require_POST
 @organisers_page
 def judge_prompt_delete(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete it; not while scores or a round name it, nor while it is tried."""
     prompt = prompt_or_404(slug)
     try:
         actions.delete(prompt, request.user)

@@ -1,5 +1,5 @@
 """One pace for all workers that ask an endpoint: its theoretical arrival times stand in a row,
-changed by compare-and-swap. The arithmetic is ``workers.judging.rates``."""
+changed by compare-and-swap. The arithmetic is ``workers.judges.core.rate_limit``."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from common.clock import seconds
+from workers.judges.call_rows import stored_text
+from workers.judges.core.rate_limit import corrected, paused, reserve, seconds_for
 from workers.judges.models import Pace
-from workers.judges.rows import stored_text
-from workers.judging.rates import corrected, paused, reserve, seconds_for
 
 Arrivals = tuple[float, float]
 """Of requests and of tokens, in seconds since 1970."""

@@ -21,10 +21,8 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 
 from common import clock
 from common.jobs.leases import has_ended, lease_end
-from workers.judges.budgets import ChargedCall
-from workers.judges.models import StoredAnswer
-from workers.judges.money import Bill, BudgetLedger, charge_for
-from workers.judges.rows import (
+from workers.judges.budgets import Bill, BudgetLedger, ChargedCall, charge_for
+from workers.judges.call_rows import (
     Place,
     State,
     answers_at,
@@ -34,11 +32,11 @@ from workers.judges.rows import (
     rows_of_requests,
     stored_text,
 )
-from workers.judging import costs
-from workers.judging.calls import Answer, Call, CallKey
-from workers.judging.costs import NO_PRICE, Price
-from workers.judging.dialects import Dialect
-from workers.judging.response_cache import Claimed, Estimate
+from workers.judges.core import calls as costs
+from workers.judges.core.calls import NO_PRICE, Answer, Call, CallKey, Estimate, Price
+from workers.judges.core.dialects import Dialect
+from workers.judges.core.response_cache import Claimed
+from workers.judges.models import StoredAnswer
 
 TRIES = 3
 """Of a transaction that the database broke off because another one was in its way."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from common.jobs.tasks import row_task
-from workers.judges import trial_work
+from workers.judges import trial_execution
 
 
 @row_task
 def try_prompt(trial_id: int) -> None:
-    trial_work.compute(trial_id)
+    trial_execution.compute(trial_id)

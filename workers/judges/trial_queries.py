@@ -17,12 +17,12 @@ from annotations.models import CorpusVersion, Rating, Response
 from common.correlation.pearson import pearson_estimate, with_fisher_interval
 from common.correlation.spearman import spearman_estimate
 from common.estimates import Estimate
-from workers import queries
-from workers.judges import prompt_check
+from workers.judges import prompt_queries
+from workers.judges.core.trial_sampling import Rated
 from workers.judges.models import StoredAnswer, StoredRequest, Trial
-from workers.judging.trial_draw import Rated
 from workers.metrics.base import Example
-from workers.metrics.judge_trace import JudgeTrace
+from workers.metrics.common.judge_samples import JudgeTrace
+from workers.runs import queries
 
 # --- what may be drawn ----------------------------------------------------------------------------
 
@@ -241,5 +241,5 @@ def human_scale(trial: Trial) -> tuple[float, float] | None:
 
 def judge_scale(trial: Trial) -> tuple[int, int] | None:
     """None where this release's checker refuses what an older one took."""
-    prompt = prompt_check.check(trial.prompt_version.text).prompt
+    prompt = prompt_queries.check(trial.prompt_version.text).prompt
     return None if prompt is None else prompt.scale

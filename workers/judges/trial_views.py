@@ -13,27 +13,28 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotations.corpora.queries import select_systems
-from workers.judges import trial_queries, trials
-from workers.judges.budget_form import BudgetForm
-from workers.judges.estimates import estimate
+from workers.judges import trial_actions, trial_queries
+from workers.judges.estimates import estimate, estimated
 from workers.judges.ledger import balance_of
 from workers.judges.models import Trial
 from workers.judges.prompt_forms import TrialForm
 from workers.judges.prompt_views import organisers_page, prompt_or_404, prompt_page
-from workers.judges.run_estimate import estimated
-from workers.metrics.configuration import ConfigurationError, MetricUnavailableError, parse
+from workers.judges.run_forms import BudgetForm
+from workers.metrics.common.configuration import ConfigurationError, MetricUnavailableError, parse
 
 
 @require_POST
 @organisers_page
 def judge_prompt_try(request: HttpRequest, slug: str) -> HttpResponse:
+    """Try it on ten rated responses: ``number``, ``ratings``, ``model``, ``scoring``, ``samples``,
+    ``seed``, ``tokens``, ``usd``."""
     prompt = prompt_or_404(slug)
     form = TrialForm(prompt, trial_queries.versions_to_try(request.user), request.POST)
     if not form.is_valid() or form.configuration is None:
         return prompt_page(request, prompt, form, 422)
     seed = form.cleaned_data["seed"]
     try:
-        trial = trials.start(
+        trial = trial_actions.start(
             form.wording,
             form.version,
             form.configuration,
@@ -42,7 +43,7 @@ def judge_prompt_try(request: HttpRequest, slug: str) -> HttpResponse:
             form.limits,
             request.user,
         )
-    except trials.TrialRefused as refusal:
+    except trial_actions.TrialRefused as refusal:
         form.add_error(None, str(refusal))
         return prompt_page(request, prompt, form, 422)
     return redirect("judge-trial", slug, trial.pk)
@@ -51,8 +52,8 @@ def judge_prompt_try(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @organisers_page
 def judge_trial(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """The whole page; to htmx the part of it that changes, or (``estimate``) what a run on the
-    corpus would take."""
+    """A trial: prompts, raw answers, scores next to people's; to htmx the part of it that changes,
+    or (``estimate=1``) what a run on the corpus would take."""
     trial = _trial_or_404(slug, pk)
     wants_estimate = "estimate" in request.GET
     if request.htmx and wants_estimate:
@@ -66,7 +67,8 @@ def judge_trial(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 @organisers_page
 def judge_trial_stop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    if not trials.stop(_trial_or_404(slug, pk), request.user):
+    """Stop it."""
+    if not trial_actions.stop(_trial_or_404(slug, pk), request.user):
         messages.info(request, _("The trial had ended."))
     return redirect("judge-trial", slug, pk)
 
@@ -74,13 +76,13 @@ def judge_trial_stop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 @organisers_page
 def judge_trial_resume(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Try again what failed, with another budget if one is given."""
+    """Try again what failed, with another budget if one is given: ``tokens``, ``usd``."""
     trial = _trial_or_404(slug, pk)
     form = BudgetForm(request.POST, purse=trial.purse)
     if not form.is_valid():
         return render(request, "judges/trial.html", _context(trial, form), status=422)
-    limits = trials.Limits(form.cleaned_data["tokens"], form.cleaned_data["usd"])
-    if not trials.resume(trial, limits, request.user):
+    limits = trial_actions.Limits(form.cleaned_data["tokens"], form.cleaned_data["usd"])
+    if not trial_actions.resume(trial, limits, request.user):
         messages.info(request, _("The trial had not failed."))
     return redirect("judge-trial", slug, pk)
 

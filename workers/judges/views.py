@@ -21,17 +21,15 @@ from annotations.models import CorpusVersion
 from common.roles import is_organiser
 from common.web import page
 from workers.judges import actions
-from workers.judges.budget_form import BudgetForm
 from workers.judges.budgets import judge_run_of
-from workers.judges.estimates import estimate
+from workers.judges.core.dialects import Dialect
+from workers.judges.core.model_caveats import caveat_of
+from workers.judges.estimates import budget_to_start_from, estimate, estimated, why_no_usd
 from workers.judges.models import EndpointDialect, JudgeRun
-from workers.judges.run_estimate import budget_to_start_from, estimated, why_no_usd
-from workers.judges.run_form import JudgeForm, judges
-from workers.judges.run_progress import JudgeProgress, judge_lines
-from workers.judges.run_tables import address_of, judges_table
-from workers.judging.caveat import caveat_of
-from workers.judging.dialects import Dialect
-from workers.metrics.configuration import (
+from workers.judges.progress import JudgeProgress, judge_lines
+from workers.judges.run_forms import BudgetForm, JudgeForm, judges
+from workers.judges.tables import address_of, judges_table
+from workers.metrics.common.configuration import (
     LONGEST,
     Configuration,
     ConfigurationError,
@@ -60,6 +58,8 @@ def organisers_form(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
 
 @require_safe
 def judge_runs(request: HttpRequest, slug: str) -> HttpResponse:
+    """Its judges: how far they are, what has a score; organisers see costs and start more;
+    ``metric=`` one judge."""
     version = version_or_404(request, slug)
     requested = _configuration(request)
     lines = judge_lines(version, budgets=is_organiser(request.user))
@@ -72,7 +72,7 @@ def judge_runs(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def judge_progress(request: HttpRequest, slug: str) -> HttpResponse:
-    """The part of a judge's card that asks for itself while it is at work."""
+    """The part of a judge's card that asks for itself while it is at work: ``metric``."""
     version = version_or_404(request, slug)
     requested = _configuration(request)
     found = (
@@ -143,8 +143,9 @@ def _budget_form(line: JudgeProgress, data: Any = None) -> BudgetForm:
 
 @organisers_form
 def judge_estimate(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
-    """The page again, or for htmx its form alone, with what the run would take. Nothing is asked or
-    stored."""
+    """The page again, or for htmx its form alone, with what a judge would take: ``judge``,
+    ``model``, ``other_model``, ``scoring``, ``samples``, ``temperature``, ``prompt``, ``more``.
+    Nothing is asked or stored."""
     form = JudgeForm(version, request.POST)
     more = _estimated(version, form) if form.is_valid() else {}
     return _start_form(request, version, form, **more)
@@ -152,6 +153,8 @@ def judge_estimate(request: HttpRequest, version: CorpusVersion) -> HttpResponse
 
 @organisers_form
 def judge_start(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
+    """Start it: the same, ``estimated`` (the configuration whose estimate was shown), ``tokens``,
+    ``usd``."""
     form = JudgeForm(version, request.POST)
     if not form.is_valid():
         return _start_form(request, version, form)
@@ -230,6 +233,7 @@ def _budget_of(version: CorpusVersion, configuration: Configuration) -> Any:
 
 @organisers_form
 def judge_stop(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
+    """Stop the judge ``metric``; what was answered is kept."""
     line = _row_or_404(request, version)
     if actions.stop(_run_of(line, version), request.user):
         messages.success(request, f"{line.configuration} is stopped. What was answered is kept.")
@@ -242,6 +246,7 @@ def judge_stop(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
 
 @organisers_form
 def judge_resume(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
+    """Let the judge ``metric`` go on where it was."""
     line = _row_or_404(request, version)
     if line.known is None:
         messages.error(
@@ -262,7 +267,8 @@ def judge_resume(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
 
 @organisers_form
 def judge_budget(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
-    """Set its limits; with ``resume`` let it go on, too."""
+    """Set the limits of the judge ``metric``: ``tokens``, ``usd``; with ``resume`` let it go on,
+    too."""
     line = _row_or_404(request, version)
     form = _budget_form(line, request.POST)
     if form.is_valid():
@@ -293,7 +299,7 @@ def judge_budget(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
 
 @organisers_form
 def judge_forget(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
-    """Forget what was learned of the ``model`` at the ``address``."""
+    """Forget what was learned of the ``model`` at the endpoint ``address``."""
     address, model = (_text(request.POST.get(name, "")) for name in ("address", "model"))
     if not actions.forget_dialect(address, model, request.user):
         raise Http404("nothing is known of such an endpoint")

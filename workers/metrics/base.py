@@ -233,7 +233,7 @@ class Metric:
     """What is done of a run is kept elsewhere as it goes (a judge's answers in the store): a run
     that is cut short is given back, not failed, and goes on where it was. Its scorer has
     ``paid_by(payer)``, called before each scoring with a
-    ``workers.judging.judge_client.BillingContext``."""
+    ``workers.judges.core.clients.BillingContext``."""
     systems_at_once: int = 1
     """How many systems' responses one call of ``score`` should get. More than one pays where
     systems share work: a context that is encoded once for all of them, texts sorted by length into

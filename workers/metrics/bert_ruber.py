@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.encoder_options import MODEL
-from workers.metrics.trained_options import SYSTEMS_AT_ONCE, trained_option
-from workers.metrics.with_model import missing_model
-from workers.training.by_name import why_no_model
+from workers.metrics.common.options import ENCODER, SYSTEMS_AT_ONCE, missing_model, trained_option
+from workers.training.core.trained_models import why_no_model
 
 if TYPE_CHECKING:
-    from workers.metrics.ruber_scorer import BlendedScores
+    from workers.metrics.common.ruber_scorer import BlendedScores
 
 BLEND = Option(
     "blend",
@@ -24,7 +22,7 @@ BLEND = Option(
 
 
 def _build(options: Mapping[str, OptionValue]) -> BlendedScores:
-    from workers.metrics.ruber_scorer import BlendedScores
+    from workers.metrics.common.ruber_scorer import BlendedScores
 
     return BlendedScores(str(options["trained"]), str(options["model"]), str(options["blend"]))
 
@@ -42,7 +40,7 @@ METRIC = Metric(
     build=_build,
     needs=frozenset({"context", "reference"}),
     queue="gpu",
-    options=(trained_option("density"), MODEL, BLEND),
+    options=(trained_option("density"), ENCODER, BLEND),
     signature_facts=(("references", "best"), ("pooling", "mean")),
     missing=_missing,
     systems_at_once=SYSTEMS_AT_ONCE,

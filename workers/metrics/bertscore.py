@@ -12,15 +12,20 @@ from typing import TYPE_CHECKING
 
 from common.estimates import Undefined
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.encoder_options import MODEL, NORMALIZE_AS_IT_IS, SYSTEMS_AT_ONCE, preparation
-from workers.metrics.named_files import named_file
-from workers.metrics.tokenisation import UNICODE
-from workers.metrics.with_model import missing_model
+from workers.metrics.common.named_files import named_file
+from workers.metrics.common.options import (
+    ENCODER,
+    ENCODER_SYSTEMS_AT_ONCE,
+    NORMALIZE_AS_IT_IS,
+    missing_model,
+    preparation,
+)
+from workers.metrics.common.tokenisation import UNICODE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from workers.metrics.pair_scores import BestReference, Values
+    from workers.metrics.common.pair_scores import BestReference, Values
 
 LAYER = Option(
     "layer",
@@ -52,7 +57,21 @@ So a paraphrase is rewarded where n-grams see nothing in common. It remains a co
 answer of many: a good answer that says something else scores low, and one that denies what the
 reference says scores high, for most of their tokens are the same. Scores lie close together, and
 where they lie depends on the model and the layer: compare them only under one signature. Rescaling
-by a baseline spreads them and changes no rank."""
+by a baseline spreads them and changes no rank.
+
+layer=0 is the one that bert-score recommends for the model, else the last. With idf a token that c
+of n references hold weighs log((n + 1) / (c + 1)), else 1; the n references are those of all turns
+of the corpus, answered or not, so that a score does not depend on which others are given; where all
+tokens of a text weigh 0, the score is undefined. baseline names a CSV file LAYER,P,R,F as
+bert-score's: scores become (x − b) / (1 − b), also below 0. The special tokens around a text can be
+matched but weigh nothing. An empty response scores 0, rescaled like any other.
+
+It equals bert-score 0.3.13 on the same weights to 1e-5, with several references, idf, other layers
+and baselines, but for one thing. The package takes each token's maximum over the padding of its
+batch, too, which counts 0; so it clips negative maxima, except in the longest text of a batch (two
+of USR's 300 scores, by 8e-4 and 2e-4). Here they are clipped always, so that no score depends on
+what else is in the batch. RoBERTa's first word is taken as it is, as the package does with
+transformers 5."""
 
 
 def _missing(options: Mapping[str, OptionValue]) -> str:
@@ -63,12 +82,11 @@ def _missing(options: Mapping[str, OptionValue]) -> str:
 
 
 def _build(column: int, options: Mapping[str, OptionValue]) -> BestReference:
-    from workers.encoders.encoder import encoder_for
-    from workers.metrics.bertscore_baseline import read_baseline
-    from workers.metrics.bertscore_layers import own_layer
-    from workers.metrics.pair_scores import BestReference
-    from workers.metrics.token_matching import TokenMatching
-    from workers.model_files import ModelError
+    from workers.inference.encoders.encoder import encoder_for
+    from workers.inference.model_files import ModelError
+    from workers.metrics.common.bertscore import own_layer, read_baseline
+    from workers.metrics.common.pair_scores import BestReference
+    from workers.metrics.common.token_matching import TokenMatching
 
     model, inputs, baseline = str(options["model"]), int(options["layer"]), str(options["baseline"])
 
@@ -96,7 +114,7 @@ def _build(column: int, options: Mapping[str, OptionValue]) -> BestReference:
 
 
 def _cut(values: Values) -> str:
-    from workers.metrics.token_matching import CUT
+    from workers.metrics.common.token_matching import CUT
 
     texts = {0: "", 1: "the response", 2: "a reference", 3: "the response and a reference"}[
         int(values[CUT])
@@ -115,10 +133,10 @@ def _declare(letter: str, column: int, what: str) -> Metric:
         needs=frozenset({"reference"}),
         queue="gpu",
         value_range=(0.0, 1.0),
-        options=(MODEL, LAYER, IDF, BASELINE, NORMALIZE_AS_IT_IS, UNICODE),
+        options=(ENCODER, LAYER, IDF, BASELINE, NORMALIZE_AS_IT_IS, UNICODE),
         signature_facts=(("references", "best"),),
         missing=_missing,
-        systems_at_once=SYSTEMS_AT_ONCE,
+        systems_at_once=ENCODER_SYSTEMS_AT_ONCE,
         equation=_EQUATION,
         description=_DESCRIPTION,
     )

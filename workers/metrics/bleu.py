@@ -14,10 +14,10 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from workers.metrics.against_references import AgainstReferences
 from workers.metrics.base import Metric, OptionValue
-from workers.metrics.texts import TokenisedText
-from workers.metrics.tokenisation import OPTIONS
+from workers.metrics.common.against_references import AgainstReferences
+from workers.metrics.common.lexical import TokenisedText
+from workers.metrics.common.tokenisation import OPTIONS
 
 EPSILON = 1e-12
 """ComperDial's and ParlAI's choice: a missing order all but removes the response, yet keeps an
@@ -133,7 +133,11 @@ Chen and Cherry, 2014). Single turns are thereby told apart mostly by the longes
 matches, and scores near 0 differ by powers of ten. A response without any word of a reference is 0.
 
 A system's score is the mean over its turns. Corpus BLEU, which sums the counts of all turns first,
-is another number."""
+is another number.
+
+The reference closest in length counts for B, of two the shorter. A response of fewer than n words
+counts as one n-gram without a match. On the same tokens the score equals NLTK's `sentence_bleu`
+with weights 1/N and `SmoothingFunction(epsilon=1e-12).method1`, which is ComperDial's setting."""
 
 
 def _declare(max_order: int) -> Metric:

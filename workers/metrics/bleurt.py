@@ -12,22 +12,23 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workers.metrics.against_references import NO_REFERENCE
 from workers.metrics.base import Account, Example, Metric, OptionValue, Progress, Score
-from workers.metrics.checkpoints import (
+from workers.metrics.common.against_references import NO_REFERENCE
+from workers.metrics.common.options import (
+    NORMALIZE_AS_IT_IS,
     SYSTEMS_AT_ONCE,
+    account_of,
     each_once,
     model_option,
     number,
+    preparation,
     why_no_checkpoint,
 )
-from workers.metrics.encoder_options import NORMALIZE_AS_IT_IS, preparation
-from workers.metrics.readability import read_of_pairs
-from workers.metrics.tokenisation import UNICODE
-from workers.metrics.with_model import account_of
+from workers.metrics.common.readability import read_of_pairs
+from workers.metrics.common.tokenisation import UNICODE
 
 if TYPE_CHECKING:
-    from workers.encoders.sequence_scorer import SequenceScorer
+    from workers.inference.encoders.sequence_scorer import SequenceScorer
 
 
 class Bleurt:
@@ -100,7 +101,7 @@ def _given(example: Example) -> list[str]:
 
 
 def _build(options: Mapping[str, OptionValue]) -> Bleurt:
-    from workers.encoders.sequence_scorer import sequence_scorer_for
+    from workers.inference.encoders.sequence_scorer import sequence_scorer_for
 
     return Bleurt(
         partial(sequence_scorer_for, str(options["model"])),
@@ -141,5 +142,10 @@ METRIC = Metric(
         "have.\n\nThe scale is the checkpoint's own: some scores are below 0 and some above 1, "
         "and those of two checkpoints are not comparable. It was trained on translations of news: "
         "that a good answer may say something else than the reference is nothing it has seen."
+        "\n\nA checkpoint without that head is refused, as transformers would fill the place with "
+        "random numbers. A pair that is too long loses the end of its longer text, as in the "
+        "released code, and is remarked. Equal to a plain pass through the checkpoint, pair "
+        "by pair; tested on small checkpoints with random weights, since no published one "
+        "could be had."
     ),
 )

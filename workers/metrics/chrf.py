@@ -7,10 +7,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workers.metrics.against_references import NO_READABLE_REFERENCE, NO_REFERENCE, PROGRESS_EVERY
 from workers.metrics.base import Account, Example, Metric, OptionValue, Progress, Read, Score
-from workers.metrics.tokenisation import UNICODE
-from workers.metrics.unicode_folding import fold
+from workers.metrics.common.against_references import (
+    NO_READABLE_REFERENCE,
+    NO_REFERENCE,
+    PROGRESS_EVERY,
+)
+from workers.metrics.common.tokenisation import UNICODE
+from workers.metrics.common.unicode_folding import fold
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.chrf import CHRF
@@ -74,7 +78,10 @@ space left out{more}. Orders that either text is too short for are left out, as 
 default. Recall counts twice as much as precision. With several references the best one counts.
 
 It needs no tokeniser, so it reads every script, and it forgives another ending of a word. It sees
-one good answer of many, as all comparisons with a reference do."""
+one good answer of many, as all comparisons with a reference do.
+
+With unicode=none it equals sacrebleu's `sentence_chrf` (with the word order of its name), divided
+by 100."""
 
 
 def _declare(name: str, word_order: int, citation: str, of_what: str, more: str) -> Metric:

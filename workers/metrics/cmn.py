@@ -4,8 +4,16 @@
 from __future__ import annotations
 
 from workers.metrics.base import Metric
-from workers.metrics.cmn_options import CITATION, FORM, RECIPE, SAMPLES, SEED, TRAINED, building
-from workers.metrics.trained_options import SYSTEMS_AT_ONCE, missing_trained
+from workers.metrics.common.cmn_options import (
+    CITATION,
+    FORM,
+    RECIPE,
+    SAMPLES,
+    SEED,
+    TRAINED,
+    building,
+)
+from workers.metrics.common.options import SYSTEMS_AT_ONCE, missing_trained
 
 METRIC = Metric(
     name="cmn",
@@ -36,5 +44,8 @@ is InfoNCE's own.
 
 Every score is drawn: the seed is part of the configuration, and each response's remark tells the
 Monte-Carlo error and I(c, x), I(x, r) and g. Both informations may be below 0 where the model
-learned little; then g punishes good responses, which cmn_no_nsp and cmn_no_mi next to it show.""",
+learned little; then g punishes good responses, which cmn_no_nsp and cmn_no_mi next to it show.
+
+What is drawn hangs on the seed and on the pair alone, so a score does not hang on what else is
+scored. 100 × 100 draws are the released code's; the paper names none.""",
 )

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, OptionValue
-from workers.metrics.cmn_options import CITATION, RECIPE, TRAINED
-from workers.metrics.trained_options import SYSTEMS_AT_ONCE, missing_trained
+from workers.metrics.common.cmn_options import CITATION, RECIPE, TRAINED
+from workers.metrics.common.options import SYSTEMS_AT_ONCE, missing_trained
 
 if TYPE_CHECKING:
-    from workers.metrics.latent_scorers import FollowScores
+    from workers.metrics.common.latent_scorers import FollowScores
 
 
 def _build(options: Mapping[str, OptionValue]) -> FollowScores:
-    from workers.metrics.latent_scorers import FollowScores
+    from workers.metrics.common.latent_scorers import FollowScores
 
     return FollowScores(str(options["trained"]))
 

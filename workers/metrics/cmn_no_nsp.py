@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from workers.metrics.base import Metric
-from workers.metrics.cmn_options import CITATION, FORM, RECIPE, SAMPLES, SEED, TRAINED, building
-from workers.metrics.trained_options import SYSTEMS_AT_ONCE, missing_trained
+from workers.metrics.common.cmn_options import (
+    CITATION,
+    FORM,
+    RECIPE,
+    SAMPLES,
+    SEED,
+    TRAINED,
+    building,
+)
+from workers.metrics.common.options import SYSTEMS_AT_ONCE, missing_trained
 
 METRIC = Metric(
     name="cmn_no_nsp",

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.encoder_options import MODEL, SYSTEMS_AT_ONCE
-from workers.metrics.with_model import missing_model
+from workers.metrics.common.options import ENCODER, ENCODER_SYSTEMS_AT_ONCE, missing_model
 
 if TYPE_CHECKING:
-    from workers.metrics.sentence_cosines import ContextCosine
+    from workers.metrics.common.sentence_cosines import ContextCosine
 
 UTTERANCES = Option(
     "utterances",
@@ -23,7 +22,7 @@ UTTERANCES = Option(
 
 
 def _build(options: Mapping[str, OptionValue]) -> ContextCosine:
-    from workers.metrics.sentence_cosines import ContextCosine
+    from workers.metrics.common.sentence_cosines import ContextCosine
 
     return ContextCosine(str(options["model"]), int(options["utterances"]))
 
@@ -38,10 +37,10 @@ METRIC = Metric(
     needs=frozenset({"context"}),
     queue="gpu",
     value_range=(-2.0, 2.0),
-    options=(MODEL, UTTERANCES),
+    options=(ENCODER, UTTERANCES),
     signature_facts=(("pooling", "mean"),),
     missing=missing_model,
-    systems_at_once=SYSTEMS_AT_ONCE,
+    systems_at_once=ENCODER_SYSTEMS_AT_ONCE,
     equation=r"\mathrm{CS}(c, p, h) = \cos\left(s(h), s(c)\right) + \max_{l \in p} \cos\left(s(h), "
     r"s(l)\right)",
     description="""The utterances of the context as one text, each line of the responding speaker's
@@ -52,5 +51,9 @@ signature says whether all, some or none of the responses had one.
 
 It asks whether a response stays on the topic and speaks of who is speaking. It does not ask whether
 it answers: a response that repeats the question or copies a line of the persona scores highest of
-all.""",
+all.
+
+A turn without context and an empty response have no score. utterances=0 takes as many of the last
+as the model takes. With MiniLM it reaches .42/.45 (Pearson/Spearman) on USR and .19/.18 on
+Daily(Z), where there is no persona: the reference numbers.""",
 )

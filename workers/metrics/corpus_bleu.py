@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from common.estimates import Undefined
-from workers.metrics.against_references import NO_READABLE_REFERENCE
 from workers.metrics.base import (
     Account,
     Example,
@@ -18,8 +17,9 @@ from workers.metrics.base import (
     Read,
     Score,
 )
-from workers.metrics.tokenisation import SACREBLEU, UNICODE, corpus_tokeniser
-from workers.metrics.unicode_folding import fold
+from workers.metrics.common.against_references import NO_READABLE_REFERENCE
+from workers.metrics.common.tokenisation import SACREBLEU, UNICODE, corpus_tokeniser
+from workers.metrics.common.unicode_folding import fold
 
 TOKENIZE = Option(
     "tokenize",
@@ -112,5 +112,9 @@ four precisions are multiplied. B makes responses that are together shorter than
 pay for it. An order without a match is smoothed as sacrebleu does (exp).
 
 This is the number that papers report as BLEU. The mean of bleu_4 over turns is another one, mostly
-lower: it punishes every single turn in which no four words match.""",
+lower: it punishes every single turn in which no four words match.
+
+Turns without a reference are left out. tokenize=auto is sacrebleu's tokeniser for the corpus's
+language, 13a where it has no other. With unicode=none the score equals sacrebleu's `corpus_bleu`,
+divided by 100.""",
 )

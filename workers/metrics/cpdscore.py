@@ -9,14 +9,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Need, OptionValue
-from workers.metrics.judge_options import (
+from workers.metrics.common.judge_options import (
     ASKING,
+    EQUATIONS,
+    HOW_IT_IS_READ,
     INJECTIONS,
     MODEL,
     PROMPT,
     SAMPLES,
     SCORING,
     SEED,
+    SMALL_MODEL_CAVEAT,
     SYSTEMS_AT_ONCE,
     TEMPERATURE,
     Judge,
@@ -24,10 +27,9 @@ from workers.metrics.judge_options import (
     prompt_named,
     range_of,
 )
-from workers.metrics.judge_words import EQUATIONS, HOW_IT_IS_READ, SMALL_MODEL_CAVEAT
 
 if TYPE_CHECKING:
-    from workers.metrics.judge_scorer import JudgeScorer
+    from workers.metrics.common.judge_scorer import JudgeScorer
 
 COMPERDIAL = (
     "Wakaki et al. (2024), ComperDial: Commonsense Persona-grounded Dialogue Dataset and Benchmark"
@@ -40,7 +42,7 @@ G_EVAL = "Liu et al. (2023), G-Eval: NLG Evaluation using GPT-4 with Better Huma
 
 
 def _build(own: str, options: Mapping[str, OptionValue]) -> JudgeScorer:
-    from workers.metrics.judge_scorer import JudgeScorer
+    from workers.metrics.common.judge_scorer import JudgeScorer
 
     return JudgeScorer(Judge.of(options, prompt_named(str(options["prompt"]), own)))
 

@@ -8,15 +8,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Need, Option, OptionValue
-from workers.metrics.cpdscore import COMPERDIAL
-from workers.metrics.judge_options import (
+from workers.metrics.common.judge_options import (
     ASKING,
+    EQUATIONS,
+    HOW_IT_IS_READ,
     INJECTIONS,
     MODEL,
     PROMPT,
     SAMPLES,
     SCORING,
     SEED,
+    SMALL_MODEL_CAVEAT,
     SYSTEMS_AT_ONCE,
     TEMPERATURE,
     Judge,
@@ -25,18 +27,18 @@ from workers.metrics.judge_options import (
     prompt_named,
     range_of,
 )
-from workers.metrics.judge_words import EQUATIONS, HOW_IT_IS_READ, SMALL_MODEL_CAVEAT
+from workers.metrics.cpdscore import COMPERDIAL
 
 if TYPE_CHECKING:
-    from workers.judging.prompt_file import JudgePromptFile
-    from workers.metrics.dialogue_judge_scorer import DialogueJudgeScorer
+    from workers.judges.core.prompt_file import JudgePromptFile
+    from workers.metrics.common.dialogue_judge_scorer import DialogueJudgeScorer
 
 OWN = "dialogue"
 FINAL, OVERALL_TURN, INTERACTION = "final", "overall_turn", "interaction"
 TURNS = Option(
     "turns",
     "detail",
-    "the prompt by which each turn is scored first",
+    "the prompt by which each turn is scored first: detail, detail_ref, simple, simple_ref",
     ("detail", "detail_ref", "simple", "simple_ref"),
 )
 TURN_PROMPT = Option(
@@ -54,7 +56,7 @@ REPORT = Option(
 
 
 def _build(options: Mapping[str, OptionValue]) -> DialogueJudgeScorer:
-    from workers.metrics.dialogue_judge_scorer import DialogueJudgeScorer
+    from workers.metrics.common.dialogue_judge_scorer import DialogueJudgeScorer
 
     prompt = prompt_named(str(options["prompt"]), OWN, "dialogue")
     turn_prompt = prompt_named(str(options["turn_prompt"]), str(options["turns"]))

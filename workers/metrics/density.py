@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.trained_options import (
+from workers.metrics.common.options import (
     DENSITY_CITATION,
     SYSTEMS_AT_ONCE,
     missing_trained,
@@ -21,7 +21,7 @@ from workers.metrics.trained_options import (
 )
 
 if TYPE_CHECKING:
-    from workers.metrics.selection_scorers import DialogueReadings, TurnReadings
+    from workers.metrics.common.selection_scorers import DialogueReadings, TurnReadings
 
 AGGREGATE = Option(
     "aggregate",
@@ -33,13 +33,13 @@ AGGREGATE = Option(
 
 
 def _build(options: Mapping[str, OptionValue]) -> TurnReadings:
-    from workers.metrics.selection_scorers import TurnReadings, mahalanobis
+    from workers.metrics.common.selection_scorers import TurnReadings, mahalanobis
 
     return TurnReadings(str(options["trained"]), mahalanobis)
 
 
 def _build_dialogue(options: Mapping[str, OptionValue]) -> DialogueReadings:
-    from workers.metrics.selection_scorers import DialogueReadings
+    from workers.metrics.common.selection_scorers import DialogueReadings
 
     is_mean = options["aggregate"] == "mean"
     return DialogueReadings(str(options["trained"]), "mean" if is_mean else "root_mean_square")
@@ -72,7 +72,9 @@ paper finds this score to gain most from.
 
 What is unlike the training data scores low, good or not: another kind of conversation, another
 register. A distance in several hundred dimensions needs thousands of pairs; the model's page says
-how many there were, and how many directions they span.""",
+how many there were, and how many directions they span.
+
+Equal to the distance computed plainly from the loaded model's features.""",
 )
 DENSITY_DIALOGUE = Metric(
     name="density_dialogue",

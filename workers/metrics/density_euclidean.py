@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, OptionValue
-from workers.metrics.trained_options import (
+from workers.metrics.common.options import (
     DENSITY_CITATION,
     SYSTEMS_AT_ONCE,
     missing_trained,
@@ -14,11 +14,11 @@ from workers.metrics.trained_options import (
 )
 
 if TYPE_CHECKING:
-    from workers.metrics.selection_scorers import TurnReadings
+    from workers.metrics.common.selection_scorers import TurnReadings
 
 
 def _build(options: Mapping[str, OptionValue]) -> TurnReadings:
-    from workers.metrics.selection_scorers import TurnReadings, euclidean
+    from workers.metrics.common.selection_scorers import TurnReadings, euclidean
 
     return TurnReadings(str(options["trained"]), euclidean)
 

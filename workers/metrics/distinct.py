@@ -7,7 +7,7 @@ from functools import partial
 
 from common.estimates import Undefined
 from workers.metrics.base import Account, Example, Metric, OptionValue, Progress, Read, Score
-from workers.metrics.tokenisation import OPTIONS, Tokenisation
+from workers.metrics.common.tokenisation import OPTIONS, Tokenisation
 
 ORDERS = (1, 2, 3)
 

@@ -10,10 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.encoder_options import MODEL, SYSTEMS_AT_ONCE
-from workers.metrics.human_side import HUMAN
-from workers.metrics.pair_options import CITATION, LAYER
-from workers.metrics.with_model import missing_model
+from workers.metrics.common.options import (
+    CITATION,
+    ENCODER,
+    ENCODER_SYSTEMS_AT_ONCE,
+    HUMAN,
+    LAYER,
+    missing_model,
+)
 
 MEAN_TERM = Option(
     "mean_term",
@@ -28,9 +32,9 @@ _EQUATION = (
 )
 _DESCRIPTION = """Each response, together with the context that it answers, becomes a point: the
 state of the first token after the last layer of an encoder. People's responses in the dialogues
-that the system answered, or those of another corpus, become points in the same way. FBD takes both clouds as
-normal distributions, with means μ and covariances Σ, and is the Fréchet distance between them: 0
-where the two agree, larger the further the system's talk lies from people's.
+that the system answered, or those of another corpus, become points in the same way. FBD takes both
+clouds as normal distributions, with means μ and covariances Σ, and is the Fréchet distance between
+them: 0 where the two agree, larger the further the system's talk lies from people's.
 
 It looks at a system as a whole: at whether it talks of the same things, as variedly, and with
 answers that go with their contexts about as people's do. It has no score for a turn. With fewer
@@ -39,11 +43,24 @@ compare systems on the same contexts only. A shift in style counts like a shift 
 responses that no person would give can hide in a cloud that lies right.
 
 How normal the points are is tested in each dimension (Shapiro and Wilk) and stored with the score.
-The published correlations have no sign; the one with human ratings should be negative."""
+The published correlations have no sign; the one with human ratings should be negative.
+
+The term of the means is squared, as in the released code, or the norm as the paper prints it
+(mean_term=norm). Covariances are unbiased (ddof 1); a side of one response has none, and the score
+is undefined. Computed in float64 without the root of Σ_R Σ_G, which is singular where there are
+fewer points than dimensions: with C the centred points, its trace is the sum of the singular values
+of C_R C_Gᵀ / √((n_R − 1)(n_G − 1)). The released code takes SciPy's `sqrtm` and drops the imaginary
+part; its figures differ by about 2e-6. Scores on Persona(M) equal those of the released code to
+1e-5, with either term.
+
+Of the normality W and p (Royston's approximation, equal to SciPy's; good up to 5,000 points) are
+stored as means and standard deviations over dimensions, and the share of dimensions with p ≥ 0.05.
+Dimensions without any spread are left out and counted. `manage.py normality` prints it for several
+corpora beside the paper's Table 4."""
 
 
 def _build(options: Mapping[str, OptionValue]) -> Any:
-    from workers.metrics.frechet_scorer import frechet_scorer
+    from workers.metrics.common.frechet import frechet_scorer
 
     return frechet_scorer(options)
 
@@ -60,10 +77,10 @@ METRIC = Metric(
     needs=frozenset({"context", "human_corpus"}),
     queue="gpu",
     value_range=(0.0, None),
-    options=(MODEL, LAYER, HUMAN, MEAN_TERM),
+    options=(ENCODER, LAYER, HUMAN, MEAN_TERM),
     signature_facts=(("pooling", "first-token"), ("ddof", "1"), ("trace", "singular-values")),
     missing=missing_model,
-    systems_at_once=SYSTEMS_AT_ONCE,
+    systems_at_once=ENCODER_SYSTEMS_AT_ONCE,
     equation=_EQUATION,
     description=_DESCRIPTION,
 )

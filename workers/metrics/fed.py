@@ -1,4 +1,5 @@
-"""FED, 18 aspects: 8 of a response and 10 of a dialogue, from likely follow-ups (Mehri & Eskenazi, 2020)."""
+"""FED, 18 aspects: 8 of a response and 10 of a dialogue, from likely follow-ups (Mehri & Eskenazi,
+2020)."""
 
 from __future__ import annotations
 
@@ -7,24 +8,28 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.fed_followups import (
+from workers.metrics.common.fed import (
     DIALOGUE_ASPECTS,
     OURS,
     TURN_ASPECTS,
     FollowUpsError,
     read_follow_ups,
 )
-from workers.metrics.language_model_options import MODEL, SYSTEMS_AT_ONCE, format_option
-from workers.metrics.with_model import missing_model
+from workers.metrics.common.options import (
+    LANGUAGE_MODEL,
+    LANGUAGE_MODEL_SYSTEMS_AT_ONCE,
+    format_option,
+    missing_model,
+)
 
 if TYPE_CHECKING:
-    from workers.metrics.fed_scorer import FollowUpScorer
+    from workers.metrics.common.fed import FollowUpScorer
 
 FOLLOW_UPS = Option("followups", OURS, "what a partner says next: ours, or a JSON file by aspect")
 
 
 def _build(aspect: str, options: Mapping[str, OptionValue]) -> FollowUpScorer:
-    from workers.metrics.fed_scorer import FollowUpScorer
+    from workers.metrics.common.fed import FollowUpScorer
 
     of_dialogues = aspect in DIALOGUE_ASPECTS
     aspects = DIALOGUE_ASPECTS if of_dialogues else TURN_ASPECTS
@@ -57,12 +62,12 @@ def _declare(aspect: str) -> Metric:
         needs=frozenset({"context"}),
         queue="gpu",
         value_range=(None, None),
-        options=(MODEL, format_option("chat"), FOLLOW_UPS),
+        options=(LANGUAGE_MODEL, format_option("chat"), FOLLOW_UPS),
         signature_facts=(("length", "mean_per_token"), ("sides", "difference_of_means")),
         missing=partial(_missing, aspect),
         # The last turn is that of one system's dialogue: others in the call would have a last
         # turn of their own.
-        systems_at_once=1 if of_dialogues else SYSTEMS_AT_ONCE,
+        systems_at_once=1 if of_dialogues else LANGUAGE_MODEL_SYSTEMS_AT_ONCE,
         equation=r"\mathrm{FED}(c, r) = \frac{1}{|P|} \sum_{f \in P} \ell(f) - \frac{1}{|N|} "
         r"\sum_{f \in N} \ell(f),\quad \ell(f) = \frac{1}{|f|} \log p(f \mid c, r)",
         description=f"""A language model reads the dialogue with the response in it and is asked how likely the partner
@@ -80,6 +85,12 @@ signature names which were used. """
                 "A language model finds a friendly sentence likely after almost anything; compare "
                 "systems, not values."
             )
+        )
+        + (
+            "\n\nThe paper prints sums; means do not depend on how many and how long the sentences "
+            "are. A side without sentences counts 0. In the format chat the model speaks as the "
+            'partner. A file of follow-ups is `{"interesting": {"positive": ["…"], "negative": '
+            '["…"]}}`.'
         ),
     )
 

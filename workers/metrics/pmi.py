@@ -7,18 +7,22 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.copying import COPIED_SHARE, RUN
-from workers.metrics.language_model_options import MODEL, SYSTEMS_AT_ONCE, format_option
-from workers.metrics.with_model import missing_model
+from workers.metrics.common.options import (
+    LANGUAGE_MODEL,
+    LANGUAGE_MODEL_SYSTEMS_AT_ONCE,
+    format_option,
+    missing_model,
+)
+from workers.metrics.common.responses import COPIED_SHARE, RUN
 
 if TYPE_CHECKING:
-    from workers.metrics.likelihood_scorers import Information
+    from workers.metrics.common.likelihood_scorers import Information
 
 PERSONA = Option("persona", True, "the speaker's persona is among what the response is to fit")
 
 
 def _build(options: Mapping[str, OptionValue]) -> Information:
-    from workers.metrics.likelihood_scorers import Information
+    from workers.metrics.common.likelihood_scorers import Information
 
     return Information(str(options["model"]), str(options["format"]), bool(options["persona"]))
 
@@ -34,7 +38,7 @@ METRIC = Metric(
     needs=frozenset({"context"}),
     queue="gpu",
     value_range=(None, None),
-    options=(MODEL, format_option("chat"), PERSONA),
+    options=(LANGUAGE_MODEL, format_option("chat"), PERSONA),
     signature_facts=(
         ("length", "mean_per_token"),
         ("logarithm", "natural"),
@@ -42,7 +46,7 @@ METRIC = Metric(
         ("copied", f"{COPIED_SHARE:g}_in_runs_of_{RUN}"),
     ),
     missing=missing_model,
-    systems_at_once=SYSTEMS_AT_ONCE,
+    systems_at_once=LANGUAGE_MODEL_SYSTEMS_AT_ONCE,
     equation=r"\mathrm{PMI}(r; k, c) = \frac{1}{|r|} \left( \log p(r \mid k, c) - \log p(r) \right)",
     description="""The pointwise mutual information between a response r and what it answers: the
 persona k and the context c. A causal language model gives the response's logarithmic probability
@@ -56,5 +60,11 @@ nothing else, and is overrated. Such a response keeps its score and gets a remar
 its words are in runs of four or more words of one utterance or line of the persona. A broken
 answer on the right topic is overrated too: log p(r) takes back what the broken sentence cost.
 
-Out of nowhere means: in the same format after an empty utterance, with no persona.""",
+Out of nowhere means: in the same format after an empty utterance, with no persona.
+
+With SmolLM2 it reaches .32/.30 (Pearson/Spearman) on USR and, with persona=false, .34/.35 on
+Daily(Z); the reference numbers are .32/.31 and .37/.38. An empty utterance rather than none
+matters: a chat template that adds instructions to every chat adds them to both sides (with none,
+Daily(Z) falls to .27/.28). The paper uses the value to choose responses, with a weight on the
+prior; here the weight is 1.""",
 )

@@ -10,10 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.encoder_options import MODEL, SYSTEMS_AT_ONCE
-from workers.metrics.human_side import HUMAN
-from workers.metrics.pair_options import CITATION, LAYER
-from workers.metrics.with_model import missing_model
+from workers.metrics.common.options import (
+    CITATION,
+    ENCODER,
+    ENCODER_SYSTEMS_AT_ONCE,
+    HUMAN,
+    LAYER,
+    missing_model,
+)
 
 SEED = Option(
     "seed",
@@ -49,11 +53,25 @@ spread next to each score, or ask for more seeds.
 
 It compares what is said on the whole. It cannot tell a good answer from a bad one at any place, a
 system that gave people's answers to the wrong contexts would do well, and clusters of a handful of
-points are coarse."""
+points are coarse.
+
+λ is the tangent of 1,001 angles between 1e-10 and π/2 − 1e-10; each clustering is the best of 10
+starts; the denominator has 1e-6 added, as in the released code. seed is the one with which the
+generator of each system begins (the released code has none), seeds how many are taken, one after
+another: the score is the mean over them. With fewer than 20 points in both sides together it is
+undefined. The stored spread is that between the seeds, or with one seed that of its 10 runs by the
+jackknife (on 26 systems of three corpora 0.0040 on average, 0.0039 between 20 seeds). To rank
+systems take `prd[seeds=20]`.
+
+Given the released code's clusters, curve and score equal its own to 1e-12. The clusters are those
+of scikit-learn's `MiniBatchKMeans` with the same seed, found faster from the points' inner
+products; with more than 1,024 points scikit-learn itself is used. A near tie in the points' last
+digits can send a run another way: of 26 systems 24 had the released code's score of seed 0 to the
+last digit, the others differed by 0.003 or less."""
 
 
 def _build(options: Mapping[str, OptionValue]) -> Any:
-    from workers.metrics.prd_scorer import prd_scorer
+    from workers.metrics.common.precision_recall import prd_scorer
 
     return prd_scorer(options)
 
@@ -69,7 +87,7 @@ METRIC = Metric(
     levels=frozenset({"system"}),
     needs=frozenset({"context", "human_corpus"}),
     queue="gpu",
-    options=(MODEL, LAYER, HUMAN, SEED, SEEDS),
+    options=(ENCODER, LAYER, HUMAN, SEED, SEEDS),
     signature_facts=(
         ("pooling", "first-token"),
         ("clusters", "20"),
@@ -78,7 +96,7 @@ METRIC = Metric(
         ("angles", "1001"),
     ),
     missing=missing_model,
-    systems_at_once=SYSTEMS_AT_ONCE,
+    systems_at_once=ENCODER_SYSTEMS_AT_ONCE,
     equation=_EQUATION,
     description=_DESCRIPTION,
 )

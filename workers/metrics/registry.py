@@ -154,7 +154,7 @@ def assemble(built_in: Iterable[Metric], plug_ins: Iterable[EntryPoint]) -> Cata
 
 def _declared_by(entry_point: EntryPoint) -> list[Metric]:
     # Which makes configurations, and they look metrics up here
-    from workers.metrics import declarations
+    from workers.metrics.common import declarations
 
     loaded = entry_point.load()
     declared = [loaded] if isinstance(loaded, Metric) else list(loaded)

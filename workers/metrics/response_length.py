@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from workers.metrics.base import Account, Example, Metric, OptionValue, Progress, Read, Score
-from workers.metrics.tokenisation import OPTIONS, Tokenisation
+from workers.metrics.common.tokenisation import OPTIONS, Tokenisation
 
 
 class ResponseLength:

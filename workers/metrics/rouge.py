@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from workers.metrics.against_references import AgainstReferences, best_of
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.overlap import f_measure, longest_common_subsequence
-from workers.metrics.texts import TokenisedText
-from workers.metrics.tokenisation import OPTIONS
+from workers.metrics.common.against_references import AgainstReferences, best_of
+from workers.metrics.common.lexical import TokenisedText, f_measure, longest_common_subsequence
+from workers.metrics.common.tokenisation import OPTIONS
 
 STEM = Option("stem", False, "shorten words to their Porter stems before comparing them")
 
@@ -70,7 +69,11 @@ _LIMITS = """
 Words are runs of letters and figures, in lower case, and emoji. The package rouge-score knows the
 letters a to z only: tokenize=rouge-score does as it does. With several references the best one
 counts. It was made for summaries: of a dialogue it sees only whether the response says what the one
-known answer says, in the same words."""
+known answer says, in the same words.
+
+With tokenize=rouge-score it equals the F-measure of that package. There Größe becomes gr and e,
+and a text in another script has no token and no score. stem=true cuts words of more than three
+characters to their Porter stem, so that walks and walking match."""
 _WORDS = (
     "The words that response h and reference r have in common, as the harmonic mean of precision "
     "and recall." + _LIMITS

@@ -17,7 +17,7 @@ from workers.metrics.base import (
     Read,
     Score,
 )
-from workers.metrics.tokenisation import OPTIONS, Tokenisation
+from workers.metrics.common.tokenisation import OPTIONS, Tokenisation
 
 ORDER = Option("order", 2, "how many neighbouring tokens make an n-gram", least=1, most=8)
 
@@ -95,5 +95,7 @@ one of its earlier responses of the dialogue; the mean over these T responses is
 score.
 
 The other speaker's words do not count, and nor do those of other systems. Some repetition is part
-of talk: what is usual shows the row of the people's answers, where a corpus has one.""",
+of talk: what is usual shows the row of the people's answers, where a corpus has one.
+
+A dialogue in which no response follows another that is long enough has no score.""",
 )

@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, Option, OptionValue
-from workers.metrics.encoder_options import MODEL, SYSTEMS_AT_ONCE
-from workers.metrics.tokenisation import UNICODE
-from workers.metrics.with_model import missing_model
+from workers.metrics.common.options import ENCODER, ENCODER_SYSTEMS_AT_ONCE, missing_model
+from workers.metrics.common.tokenisation import UNICODE
 
 if TYPE_CHECKING:
-    from workers.encoders.encoder import Pooling
-    from workers.metrics.sentence_cosines import ReferenceCosine
+    from workers.inference.encoders.encoder import Pooling
+    from workers.metrics.common.sentence_cosines import ReferenceCosine
 
 POOLING = Option(
     "pooling",
@@ -25,7 +24,7 @@ POOLING = Option(
 
 
 def _build(options: Mapping[str, OptionValue]) -> ReferenceCosine:
-    from workers.metrics.sentence_cosines import ReferenceCosine
+    from workers.metrics.common.sentence_cosines import ReferenceCosine
 
     pooling: Pooling = "cls" if options["pooling"] == "cls" else "mean"
     return ReferenceCosine(str(options["model"]), pooling, str(options["unicode"]))
@@ -40,10 +39,10 @@ METRIC = Metric(
     needs=frozenset({"reference"}),
     queue="gpu",
     value_range=(-1.0, 1.0),
-    options=(MODEL, POOLING, UNICODE),
+    options=(ENCODER, POOLING, UNICODE),
     signature_facts=(("references", "best"),),
     missing=missing_model,
-    systems_at_once=SYSTEMS_AT_ONCE,
+    systems_at_once=ENCODER_SYSTEMS_AT_ONCE,
     equation=r"\mathrm{Sim}(h, r) = \cos\left(s(h), s(r)\right)",
     description="""An encoder that was trained so that sentences of like meaning have like vectors
 turns response and reference into one vector each; the score is their cosine. The packaged MiniLM is
@@ -51,5 +50,9 @@ such an encoder; a SimCSE checkpoint is another, with its first token's state as
 
 Response and reference are compared as wholes: topic weighs most, and a detail that turns the
 meaning around (a not, a number, a name) moves the vector little. Like every comparison with a
-reference it sees one good answer of many.""",
+reference it sees one good answer of many.
+
+SimCSE's unsupervised checkpoints are used with pooling=cls; its supervised ones have a pooler on
+top of it, which is not applied here. An empty response has no score. With MiniLM the correlations
+on USR are .45/.45 (Pearson/Spearman), the reference numbers.""",
 )

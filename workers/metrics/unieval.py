@@ -16,25 +16,25 @@ from typing import TYPE_CHECKING
 
 from common.estimates import Undefined
 from workers.metrics.base import Account, Example, Metric, Option, OptionValue, Progress, Score
-from workers.metrics.checkpoints import (
+from workers.metrics.common.options import (
     SYSTEMS_AT_ONCE,
+    account_of,
     each_once,
     model_option,
     number,
     why_no_checkpoint,
 )
-from workers.metrics.readability import read_of_responses
-from workers.metrics.unieval_questions import (
+from workers.metrics.common.readability import read_of_responses
+from workers.metrics.common.unieval_questions import (
     ASPECTS,
     OVERALL,
     Questions,
     QuestionsError,
     questions_of,
 )
-from workers.metrics.with_model import account_of
 
 if TYPE_CHECKING:
-    from workers.encoders.boolean_model import BooleanModel
+    from workers.inference.encoders.boolean_model import BooleanModel
 
 NO_PERSONA = "has no persona"
 
@@ -97,7 +97,7 @@ class UniEval:
 
 
 def _build(options: Mapping[str, OptionValue]) -> UniEval:
-    from workers.encoders.boolean_model import boolean_model_for
+    from workers.inference.encoders.boolean_model import boolean_model_for
 
     questions = questions_of(str(options["questions"]))
     return UniEval(
@@ -144,8 +144,9 @@ METRIC = Metric(
     description=(
         "An encoder-decoder model such as T5 gets a question q about the response r, with the "
         "context c or the persona where the question needs them. The score is the probability of "
-        "Yes beside that of No as the answer's first word. There are five aspects; `overall`, the "
-        "default, is the mean of their scores.\n\nThe questions are data, and their wording "
+        "Yes beside that of No as the answer's first word. The aspects are naturalness, "
+        "coherence, engagingness, groundedness and understandability; `overall`, the default, is "
+        "the mean of their scores.\n\nThe questions are data, and their wording "
         "matters to a checkpoint. Ours have the structure of the published ones in our words. For "
         "the published wording give a file, `[questions=FILE]`: a JSON object with an aspect's "
         "name as key and a text with {response}, and {context} or {persona} where wanted, as "
@@ -155,5 +156,11 @@ METRIC = Metric(
         "cuts a response into sentences for engagingness and adds up their scores, so that longer "
         "responses get more; here the response is asked about once, and the score stays between 0 "
         "and 1."
+        '\n\nA questions file is `{"coherence": "question: … </s> response: {response} </s> '
+        'dialogue history: {context}"}`; aspects that it leaves out are left out of '
+        "`overall`. Where the tokenizer writes Yes and No in several tokens, the first of "
+        "each counts. A question of more than 1,024 tokens loses its end and is remarked. "
+        "Equal to the released code's score of one question; tested on small checkpoints with "
+        "random weights."
     ),
 )

@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING
 
 from common.estimates import Undefined
 from workers.metrics.base import Account, Example, Metric, Option, OptionValue, Progress, Score
-from workers.metrics.checkpoints import (
+from workers.metrics.common.options import (
     SYSTEMS_AT_ONCE,
+    account_of,
     each_once,
     model_option,
     number,
     why_no_checkpoint,
 )
-from workers.metrics.readability import read_of_responses
-from workers.metrics.with_model import account_of
+from workers.metrics.common.readability import read_of_responses
 
 if TYPE_CHECKING:
-    from workers.encoders.masked_model import Continued, MaskedModel
+    from workers.inference.encoders.masked_model import Continued, MaskedModel
 
 EMPTY = Undefined("the response has no token to mask")
 
@@ -70,7 +70,7 @@ class UsrMlm:
         return self._account
 
     def _continued(self, example: Example) -> Continued:
-        from workers.encoders.masked_model import Continued
+        from workers.inference.encoders.masked_model import Continued
 
         utterances = [utterance.text.strip() for utterance in example.context]
         shown = [text for text in utterances[-self._context :] if text] if self._context else []
@@ -87,7 +87,7 @@ class UsrMlm:
 
 
 def _build(options: Mapping[str, OptionValue]) -> UsrMlm:
-    from workers.encoders.masked_model import masked_model_for
+    from workers.inference.encoders.masked_model import masked_model_for
 
     load = partial(masked_model_for, str(options["model"]))
     return UsrMlm(load, int(options["context"]), str(options["separator"]))
@@ -139,5 +139,8 @@ METRIC = Metric(
         "masks the response alone, as the paper's text has it. The released checkpoint was "
         "trained with its own marks between utterances: give them as `separator`. An empty "
         "response has no token and no score."
+        "\n\nWhere both are too long the context loses its beginning, and a response that is too "
+        "long alone loses its end; both are remarked. Equal to one pass through the model for "
+        "each mask; tested on small checkpoints with random weights."
     ),
 )

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workers.metrics.base import Metric, OptionValue
-from workers.metrics.trained_options import SYSTEMS_AT_ONCE, missing_trained, trained_option
+from workers.metrics.common.options import SYSTEMS_AT_ONCE, missing_trained, trained_option
 
 if TYPE_CHECKING:
-    from workers.metrics.selection_scorers import TurnReadings
+    from workers.metrics.common.selection_scorers import TurnReadings
 
 
 def _build(options: Mapping[str, OptionValue]) -> TurnReadings:
-    from workers.metrics.selection_scorers import TurnReadings, probability
+    from workers.metrics.common.selection_scorers import TurnReadings, probability
 
     return TurnReadings(str(options["trained"]), probability)
 

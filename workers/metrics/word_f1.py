@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workers.metrics.against_references import AgainstReferences, best_of
 from workers.metrics.base import Metric, OptionValue
-from workers.metrics.overlap import f_measure
-from workers.metrics.texts import TokenisedText
-from workers.metrics.tokenisation import OPTIONS
+from workers.metrics.common.against_references import AgainstReferences, best_of
+from workers.metrics.common.lexical import TokenisedText, f_measure
+from workers.metrics.common.tokenisation import OPTIONS
 
 
 def word_f1(response: TokenisedText, reference: TokenisedText) -> float:
@@ -47,5 +46,7 @@ the best one counts.
 
 It rewards the reference's words and nothing else. A good answer in other words gets little, a
 response that repeats the question may get much, and a dialogue turn has many good answers of which
-the corpus knows one.""",
+the corpus knows one.
+
+With tokenize=parlai it equals ParlAI's F1 metric.""",
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workers.metrics.against_references import AgainstReferences, best_of
 from workers.metrics.base import Metric, OptionValue
-from workers.metrics.texts import TokenisedText
-from workers.metrics.tokenisation import OPTIONS
+from workers.metrics.common.against_references import AgainstReferences, best_of
+from workers.metrics.common.lexical import TokenisedText
+from workers.metrics.common.tokenisation import OPTIONS
 
 
 def word_recall(response: TokenisedText, reference: TokenisedText) -> float:

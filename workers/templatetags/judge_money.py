@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from django import template
 
-from workers.judges.budget_text import money
+from workers.judges.budgets import money
 
 register = template.Library()
 

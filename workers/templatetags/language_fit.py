@@ -9,8 +9,8 @@ from django import template
 from annotations.corpora.queries import language_of
 from annotations.languages import language_name
 from annotations.models import CorpusVersion
-from workers.language_fit import recommended_metrics as names_of
-from workers.metric_list import page_of
+from workers.runs.language_fit import recommended_metrics as names_of
+from workers.runs.metric_list import page_of
 
 register = template.Library()
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from django import template
 
-from workers.judging.caveat import caveat_in_short, caveat_of, caveat_of_model
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.judges.core.model_caveats import caveat_in_short, caveat_of, caveat_of_model
+from workers.metrics.common.configuration import Configuration, ConfigurationError, parse
 
 register = template.Library()
 

@@ -4,7 +4,6 @@ there."""
 from __future__ import annotations
 
 import math
-from datetime import datetime
 from typing import Any
 
 from django.core.cache import cache
@@ -62,7 +61,18 @@ def look(campaign: Campaign) -> Look | None:
             return None
         made = _store(stored, number, done, wanted)
         if not stored.past_target and stored.target_met_at is None and meets_target(stored, made):
-            _note_target(stored, made, timezone.now())
+            stored.target_met_at = timezone.now()
+            stored.save(update_fields=["target_met_at"])
+            audit.record(
+                None,
+                "campaign.target_met",
+                stored,
+                campaign=stored.slug,
+                ratings=made.ratings,
+                separated=made.separated,
+                pairs=made.pairs,
+                widest=made.widest,
+            )
     campaign.target_met_at, campaign.past_target = stored.target_met_at, stored.past_target
     return made
 
@@ -102,21 +112,6 @@ def _rows(
 
 def _number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
-
-
-def _note_target(campaign: Campaign, look: Look, now: datetime) -> None:
-    campaign.target_met_at = now
-    campaign.save(update_fields=["target_met_at"])
-    audit.record(
-        None,
-        "campaign.target_met",
-        campaign,
-        campaign=campaign.slug,
-        ratings=look.ratings,
-        separated=look.separated,
-        pairs=look.pairs,
-        widest=look.widest,
-    )
 
 
 def go_on_to_all(campaign: Campaign, by: Any = None) -> None:

@@ -1,5 +1,5 @@
-"""Chats of raters with systems: begun, spoken in, asked again, ended; and an organiser's trial of a
-system.
+"""Chats of raters with systems: begun, spoken in, asked again, ended; an organiser's trial of a
+system; and the systems themselves, registered and changed.
 
 What the system says is a worker's job (``workers/answering.py``): here its message is only written
 down as waiting, and workers are told of it on commit. Every step locks the conversation, so two
@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotations.campaigns.models import Assignment, ChatSystem, Conversation, Message
 from annotations.campaigns.models.conversation import LONGEST_MESSAGE
-from annotations.campaigns.queries.chat import least_utterances
+from annotations.campaigns.queries.chat import campaigns_with, least_utterances
 from common.text import text_fault
 
 TRIAL_RETENTION = timedelta(hours=1)
@@ -79,23 +79,20 @@ def say(conversation: Conversation, text: str, key: str) -> SentMessage:
         last = chat.messages.order_by("-number").first()
         if last is not None and (last.speaker == "A" or last.state != State.DONE):
             raise NotYourTurn(_("Your partner has not answered yet. What you wrote is kept."))
-        return _exchange(chat, 0 if last is None else last.number + 1, text, key)
-
-
-def _exchange(chat: Conversation, number: int, text: str, key: str) -> SentMessage:
-    most = chat.assignment.item.campaign.utterances
-    if number >= most:
-        raise ChatOver(_("This chat has its full length. Please rate it now."))
-    message = Message.objects.create(
-        conversation=chat, number=number, speaker="A", text=text, key=key
-    )
-    answer = None
-    if number + 1 < most:
-        answer = Message.objects.create(
-            conversation=chat, number=number + 1, speaker="B", state=State.PENDING
+        number = 0 if last is None else last.number + 1
+        most = chat.assignment.item.campaign.utterances
+        if number >= most:
+            raise ChatOver(_("This chat has its full length. Please rate it now."))
+        message = Message.objects.create(
+            conversation=chat, number=number, speaker="A", text=text, key=key
         )
-        Message.objects.notify_on_commit(answer.pk)
-    return SentMessage(message, answer, is_new=True)
+        answer = None
+        if number + 1 < most:
+            answer = Message.objects.create(
+                conversation=chat, number=number + 1, speaker="B", state=State.PENDING
+            )
+            Message.objects.notify_on_commit(answer.pk)
+        return SentMessage(message, answer, is_new=True)
 
 
 def spoken_text(text: str) -> str:
@@ -185,3 +182,32 @@ def _check_assigned(chat: Conversation) -> None:
         raise NotAssigned(
             _("You were away for long, and this chat was given back. Take up your work to go on.")
         )
+
+
+WHAT_IT_IS = ("model", "instructions", "temperature", "max_tokens")
+"""What raters judge. The address and the key's variable are only where it is reached: they may
+move."""
+
+
+class SystemInUse(Exception):
+    """People have been asked to rate it as it is. ``fields`` would make it another system;
+    ``campaigns`` rate it."""
+
+    def __init__(self, fields: list[str], campaigns: list[str]) -> None:
+        super().__init__(", ".join(fields))
+        self.fields = fields
+        self.campaigns = campaigns
+
+
+def save_chat_system(chat_system: ChatSystem) -> ChatSystem:
+    """Store a new or changed system. Raises ``SystemInUse`` where the change would make what was
+    rated another one."""
+    if chat_system.pk is not None:
+        before = ChatSystem.objects.get(pk=chat_system.pk)
+        changed = [
+            name for name in WHAT_IT_IS if getattr(before, name) != getattr(chat_system, name)
+        ]
+        if changed and (campaigns := campaigns_with(chat_system)):
+            raise SystemInUse(changed, campaigns)
+    chat_system.save()
+    return chat_system

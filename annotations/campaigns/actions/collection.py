@@ -67,13 +67,28 @@ def meet(participation: Participation) -> Room:
     with transaction.atomic():
         campaign = Campaign.objects.select_for_update(no_key=True).get(pk=participation.campaign_id)
         now = timezone.now()
-        if chat := _open_chat_of(participation):
+        own = Q(rater_a=participation) | Q(rater_b=participation)
+        if chat := Room.objects.filter(own, state__in=OPEN_STATES, campaign=campaign).first():
             note_presence(chat, participation, now)
             return chat
         if why := why_no_chat(campaign, participation, now):
             raise NoFreeChat(why)
         _close_forsaken(campaign, now)
-        return _taken(campaign, participation, now) or _new_chat(campaign, participation, now)
+        if chat := _taken(campaign, participation, now):
+            return chat
+        wanted = campaign.dialogues_per_system
+        if wanted is not None and dialogues_under_way(campaign) >= wanted:
+            raise NoFreeChat("enough")
+        number = (campaign.rooms.aggregate(last=Max("number"))["last"] or 0) + 1
+        persona_a, persona_b = make_pair(_knowledge(), f"{campaign.seed}/{number}")
+        return Room.objects.create(
+            campaign=campaign,
+            number=number,
+            persona_a=list(persona_a.sentences),
+            persona_b=list(persona_b.sentences),
+            rater_a=participation,
+            seen_a_at=now,
+        )
 
 
 def why_no_chat(campaign: Campaign, participation: Participation, now: datetime) -> str:
@@ -85,14 +100,6 @@ def why_no_chat(campaign: Campaign, participation: Participation, now: datetime)
     if campaign.state == Campaign.State.PAUSED:
         return "paused"
     return "not_open" if campaign.opens_at and now < campaign.opens_at else "closed"
-
-
-def _open_chat_of(participation: Participation) -> Room | None:
-    return Room.objects.filter(
-        Q(rater_a=participation) | Q(rater_b=participation),
-        state__in=OPEN_STATES,
-        campaign=participation.campaign_id,
-    ).first()
 
 
 def _close_forsaken(campaign: Campaign, now: datetime) -> None:
@@ -123,22 +130,6 @@ def _taken(campaign: Campaign, participation: Participation, now: datetime) -> R
             chat.refresh_from_db()
             return chat
     return None
-
-
-def _new_chat(campaign: Campaign, participation: Participation, now: datetime) -> Room:
-    wanted = campaign.dialogues_per_system
-    if wanted is not None and dialogues_under_way(campaign) >= wanted:
-        raise NoFreeChat("enough")
-    number = (campaign.rooms.aggregate(last=Max("number"))["last"] or 0) + 1
-    persona_a, persona_b = make_pair(_knowledge(), f"{campaign.seed}/{number}")
-    return Room.objects.create(
-        campaign=campaign,
-        number=number,
-        persona_a=list(persona_a.sentences),
-        persona_b=list(persona_b.sentences),
-        rater_a=participation,
-        seen_a_at=now,
-    )
 
 
 def dialogues_under_way(campaign: Campaign) -> int:

@@ -1,4 +1,4 @@
-"""Becoming a rater of a campaign."""
+"""Becoming a rater of a campaign, and having read its guidelines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from annotations.accounts import accounts_that_may_act
 from annotations.campaigns.actions.leases import why_nothing_is_handed_out
 from annotations.campaigns.actions.terms import CannotJoin
-from annotations.campaigns.models import Campaign, Invitation, Participation, Slot
+from annotations.campaigns.models import Campaign, Guidelines, Invitation, Participation, Slot
 from annotations.campaigns.models.campaign import random_seed
 from annotations.models import Corpus
 from common.roles import RATER
@@ -49,10 +49,13 @@ def join(campaign: Campaign, user: Any, invitation: Invitation | None = None) ->
             _use(invitation, campaign)
         seed = random_seed()
         start = _start(campaign, seed)
+        last = Participation.objects.filter(campaign=campaign).aggregate(last=Max("position"))[
+            "last"
+        ]
         participation = Participation.objects.create(
             campaign=campaign,
             user=user,
-            position=_next_position(campaign),
+            position=0 if last is None else last + 1,
             seed=seed,
             start=start,
             cursor=start,
@@ -110,11 +113,6 @@ def _why_refused(invitation: Invitation, now: Any) -> str:
     return _("This invitation is not valid.")
 
 
-def _next_position(campaign: Campaign) -> int:
-    last = Participation.objects.filter(campaign=campaign).aggregate(last=Max("position"))["last"]
-    return 0 if last is None else last + 1
-
-
 def _start(campaign: Campaign, seed: int) -> int:
     last = (
         Slot.objects.filter(campaign=campaign)
@@ -123,3 +121,17 @@ def _start(campaign: Campaign, seed: int) -> int:
         .first()
     )
     return 0 if last is None else Random(f"{seed} start").randrange(last + 1)
+
+
+def accept_guidelines(participation: Participation, number: int | None) -> None:
+    """Remember the version that was on the page. An older one never takes the place of a newer
+    one."""
+    if number is None:
+        return
+    read = Guidelines.objects.filter(campaign=participation.campaign_id, number=number).first()
+    if read is None:
+        return
+    before = participation.guidelines_read
+    if before is None or before.number < read.number:
+        Participation.objects.filter(pk=participation.pk).update(guidelines_read=read)
+        participation.guidelines_read = read

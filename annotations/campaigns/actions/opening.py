@@ -6,7 +6,7 @@ campaign is still a draft, which the process owns by a lease; the last transacti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from annotations import audit
 from annotations.campaigns.models import Campaign, Item, Slot
-from annotations.campaigns.plan.layout import interleave
+from annotations.campaigns.plan.draw import interleave
 from annotations.campaigns.queries.planning import (
     Question,
     items_to_make,
@@ -148,7 +148,14 @@ def _lay_out(campaign: Campaign) -> Opened:
     _refuse_unless_fits(campaign, planned_items(question).items)
     items = _store_items(campaign, question)
     order = interleave([dialogue for _, dialogue in items], campaign.raters_per_item, campaign.seed)
-    return Opened(len(items), _store_slots(campaign, [item for item, _ in items], order.tolist()))
+    used = [0] * len(items)
+
+    def slots() -> Iterator[tuple[int, int, int, int]]:
+        for ordinal, index in enumerate(order.tolist()):
+            used[index] += 1
+            yield campaign.pk, items[index][0], used[index], ordinal
+
+    return Opened(len(items), staging.insert(campaign, Slot, SLOT_COLUMNS, slots()))
 
 
 def _refuse_unless_fits(campaign: Campaign, items: int) -> None:
@@ -216,14 +223,3 @@ def _store_items(campaign: Campaign, question: Question) -> list[tuple[int, int]
     staging.insert(campaign, Item, ITEM_COLUMNS, rows)
     regular = campaign.items.filter(role=Item.Role.REGULAR)
     return list(regular.order_by("pk").values_list("pk", "dialogue_id"))
-
-
-def _store_slots(campaign: Campaign, items: Sequence[int], order: Iterable[int]) -> int:
-    given = [0] * len(items)
-
-    def rows() -> Iterator[tuple[int, int, int, int]]:
-        for ordinal, item in enumerate(order):
-            given[item] += 1
-            yield campaign.pk, items[item], given[item], ordinal
-
-    return staging.insert(campaign, Slot, SLOT_COLUMNS, rows())

@@ -176,10 +176,13 @@ def _is_taken(version: CorpusVersion, aspect: str) -> bool:
 def _announce(version: CorpusVersion, aspect: str, was_main: bool) -> dict[str, Any]:
     """Add the aspect to the version; the main one where nobody had rated it, or where it replaces
     the main one. Returns what undoes it."""
+    campaigns = version.campaigns.exclude(published_aspect="")
+    main = campaigns.filter(published_aspect=version.main_aspect).first()
     undo: dict[str, Any] = {
         "announced": aspect in version.aspects,
         "scale": version.scales.get(aspect),
-        "main_aspect": _main_of_the_file(version),
+        # As it was before any campaign was published: that one may be taken out before this one
+        "main_aspect": version.main_aspect if main is None else main.publication["main_aspect"],
     }
     if not undo["announced"]:
         version.aspects = [*version.aspects, aspect]
@@ -188,27 +191,6 @@ def _announce(version: CorpusVersion, aspect: str, was_main: bool) -> dict[str, 
         version.main_aspect = aspect
     version.save(update_fields=["aspects", "scales", "main_aspect"])
     return undo
-
-
-def _main_of_the_file(version: CorpusVersion) -> str:
-    """The main aspect as it was before any campaign was published: that campaign may be taken out
-    before this one."""
-    published = (
-        version.campaigns.filter(published_aspect=version.main_aspect)
-        .exclude(published_aspect="")
-        .first()
-    )
-    return version.main_aspect if published is None else published.publication["main_aspect"]
-
-
-def _free_prefix(campaign: Campaign, version: CorpusVersion) -> str:
-    """The campaign's slug, which a file with a former publication of another campaign of that name
-    may have taken."""
-    prefix, number = campaign.slug, 1
-    while version.raters.filter(name__startswith=f"{prefix}/rater ").exists():
-        number += 1
-        prefix = f"{campaign.slug}-{number}"
-    return prefix
 
 
 def _state_of(campaign: Campaign) -> tuple[int, int]:
@@ -258,7 +240,11 @@ def _copy(campaign: Campaign, copies: CorpusVersion, aspect: str) -> int:
 def _give_raters(campaign: Campaign, copies: CorpusVersion, version: CorpusVersion) -> str:
     """The staged raters, with all that they rated, become the version's. Returns what their names
     begin with."""
-    prefix = _free_prefix(campaign, version)
+    # A file with a former publication of another campaign of that name may have taken the slug
+    prefix, number = campaign.slug, 1
+    while version.raters.filter(name__startswith=f"{prefix}/rater ").exists():
+        number += 1
+        prefix = f"{campaign.slug}-{number}"
     last = version.raters.aggregate(last=Max("position"))["last"]
     raters = list(copies.raters.order_by("position"))
     for number, rater in enumerate(raters, 0 if last is None else last + 1):

@@ -78,7 +78,13 @@ def store(
             False,
         )
     _refuse_when_over(rater, assignment, now)
-    _refuse_before_the_chat_is_over(assignment)
+    if (
+        assignment.item.chat_system_id is not None
+        and not Conversation.objects.filter(
+            assignment=assignment, finished_at__isnull=False
+        ).exists()
+    ):
+        raise RatingsClosed(_("The chat is not over yet. End it first, then rate it."))
     first = assignment.state != State.DONE
     late = first and assignment.item.role == Item.Role.REGULAR and assignment.slot_held is None
     if late:
@@ -87,7 +93,9 @@ def store(
     revision.save(force_insert=True)
     if late or not first:
         _note(rater, assignment, revision, "rating.late" if late else "rating.revised")
-    _finish(assignment, revision, now)
+    assignment.state, assignment.current, assignment.lease_expires_at = State.DONE, revision, None
+    assignment.finished_at = assignment.finished_at or now
+    assignment.save(update_fields=["state", "current", "lease_expires_at", "finished_at"])
     rater.rated += first
     if first and assignment.item.role == Item.Role.TRAINING:
         settle_if_all_done(rater)
@@ -165,13 +173,6 @@ def _refuse_when_over(rater: Participation, assignment: Assignment, now: datetim
         raise RatingsClosed(_said(why))
 
 
-def _refuse_before_the_chat_is_over(assignment: Assignment) -> None:
-    if assignment.item.chat_system_id is None:
-        return
-    if not Conversation.objects.filter(assignment=assignment, finished_at__isnull=False).exists():
-        raise RatingsClosed(_("The chat is not over yet. End it first, then rate it."))
-
-
 def _said(why: WhyEmpty) -> str:
     if why == "not_open":
         return _("The campaign is not open yet, so the rating was not stored.")
@@ -214,10 +215,3 @@ def _revision(assignment: Assignment, judgement: Judgement) -> RatingRevision:
         active_ms=judgement.active_ms,
         shown_at=judgement.shown_at,
     )
-
-
-def _finish(assignment: Assignment, revision: RatingRevision, now: datetime) -> None:
-    assignment.state, assignment.current, assignment.lease_expires_at = State.DONE, revision, None
-    if assignment.finished_at is None:
-        assignment.finished_at = now
-    assignment.save(update_fields=["state", "current", "lease_expires_at", "finished_at"])

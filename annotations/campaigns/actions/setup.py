@@ -167,7 +167,15 @@ def edit(campaign: Campaign, params: CampaignParams, by: Any = None) -> Campaign
             raise WrongState(_("The campaign is being opened; nothing was changed."))
         before = audit.noted(stored, NOTED)
         if stored.state == Campaign.State.DRAFT:
-            _edit_draft(stored, params)
+            if params.slug and params.slug != stored.slug:
+                stored.slug = _free_slug(params)
+            if params.seed is not None:
+                stored.seed = params.seed
+            version_id = params.version.pk if params.version else None
+            if (stored.kind, stored.version_id) != (params.kind, version_id):
+                # Training and attention items of another corpus or level
+                stored.items.all().delete()
+            _write(stored, params)
         else:
             stored.name, stored.opens_at, stored.closes_at = (
                 params.name,
@@ -179,18 +187,6 @@ def edit(campaign: Campaign, params: CampaignParams, by: Any = None) -> Campaign
         if what := audit.changes(before, audit.noted(stored, NOTED)):
             audit.record(by, "campaign.changed", stored, campaign=stored.slug, changes=what)
     return stored
-
-
-def _edit_draft(stored: Campaign, params: CampaignParams) -> None:
-    if params.slug and params.slug != stored.slug:
-        stored.slug = _free_slug(params)
-    if params.seed is not None:
-        stored.seed = params.seed
-    if stored.kind != params.kind or stored.version_id != (
-        params.version.pk if params.version else None
-    ):
-        stored.items.all().delete()  # training and attention items of another corpus or level
-    _write(stored, params)
 
 
 def _write(campaign: Campaign, params: CampaignParams) -> None:

@@ -108,33 +108,23 @@ def _filled(rater: Participation, latest: list[Assignment], want: int, now: date
     """``latest``: what the rater holds and was given last; what is claimed is added. The rater's
     row is saved."""
     leases.return_expired(besides=rater, now=now)
-    work_queue = _refilled(rater, latest, want, now)
+    held: list[Assignment] = []
+    why: WhyEmpty = "excluded"
+    if rater.takes_part:
+        if latest:
+            rater.offered = max(rater.offered, latest[-1].position + 1)
+        held = [assignment for assignment in latest if assignment.state == State.LEASED]
+        if why := leases.why_nothing_is_handed_out(rater.campaign, now):
+            expired = [assignment.pk for assignment in held if assignment.lease_expires_at <= now]
+            if expired:
+                leases.put_back(expired)
+            held = [assignment for assignment in held if assignment.pk not in expired]
+        else:
+            _keep(held, now)
+            why = _claim_up_to(want, rater, held, latest, now)
     rater.seen_at = now
     rater.save(update_fields=["offered", "rated", "cursor", "qualification", "seen_at"])
-    return work_queue
-
-
-def _refilled(
-    rater: Participation, latest: list[Assignment], want: int, now: datetime
-) -> WorkQueue:
-    if not rater.takes_part:
-        return WorkQueue((), "excluded")
-    if latest:
-        rater.offered = max(rater.offered, latest[-1].position + 1)
-    held = [assignment for assignment in latest if assignment.state == State.LEASED]
-    if why := leases.why_nothing_is_handed_out(rater.campaign, now):
-        held = _without_expired(held, now)
-    else:
-        _keep(held, now)
-        why = _claim_up_to(want, rater, held, latest, now)
     return WorkQueue(tuple(held), "" if held else why)
-
-
-def _without_expired(held: list[Assignment], now: datetime) -> list[Assignment]:
-    expired = [assignment.pk for assignment in held if assignment.lease_expires_at <= now]
-    if expired:
-        leases.put_back(expired)
-    return [assignment for assignment in held if assignment.pk not in expired]
 
 
 def _keep(held: list[Assignment], now: datetime) -> None:

@@ -4,6 +4,7 @@ filled in."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -217,29 +218,22 @@ class CampaignForm(AllocationFields):
         wanted = self.data.get("kind") if self.is_bound else self.initial["kind"]
         return wanted if wanted in Kind.values else Kind.TURN
 
-    @property
+    @cached_property
     def version_now(self) -> CorpusVersion | None:
         """The corpus version on the page, whose systems are offered."""
-        if not hasattr(self, "_version_now"):
-            self._version_now = self._find_version()
-        return self._version_now
-
-    def _find_version(self) -> CorpusVersion | None:
         if not self.is_bound:
             return self.initial.get("version")
         key = as_key(self.data.get("version", ""))
-        return (
-            None
-            if key is None
-            else CorpusVersion.objects.select_related("corpus").filter(pk=key).first()
-        )
+        if key is None:
+            return None
+        return CorpusVersion.objects.select_related("corpus").filter(pk=key).first()
 
     def _offer_choices(self) -> None:
         fields = self.fields
         fields["version"].queryset = CorpusVersion.objects.select_related("corpus").order_by(
             "corpus__name", "corpus__slug", "-number"
         )
-        fields["version"].label_from_instance = _version_text
+        fields["version"].label_from_instance = lambda one: f"{one.corpus.name} ({one.label})"
         offered = System.objects.filter(version=self.version_now).order_by("position")
         fields["systems"].queryset = offered
         fields["chat_systems"].queryset = overview.ChatSystem.objects.order_by("name")
@@ -444,7 +438,3 @@ _KIND_LABELS = {
 def _kind_of(system: System) -> str:
     """Withheld systems stand apart: the others may be known to raters, these are not."""
     return "withheld" if system.withheld else system.kind
-
-
-def _version_text(version: CorpusVersion) -> str:
-    return f"{version.corpus.name} ({version.label})"

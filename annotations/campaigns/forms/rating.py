@@ -94,7 +94,15 @@ class RatingForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         self._check_axes(cleaned)
-        cleaned["guidelines_id"] = self._guidelines_id(cleaned.get("guidelines"))
+        number = cleaned.get("guidelines")
+        newest, newest_id = self.newest_guidelines
+        if number is None or number == newest:
+            cleaned["guidelines_id"] = None if number is None else newest_id
+        else:
+            older = Guidelines.objects.filter(campaign=self.campaign, number=number)
+            cleaned["guidelines_id"] = older.values_list("pk", flat=True).first()
+            if cleaned["guidelines_id"] is None:
+                self.add_error("guidelines", _("The campaign has no guidelines of this number."))
         return cleaned
 
     def _check_axes(self, cleaned: dict[str, Any]) -> None:
@@ -111,19 +119,6 @@ class RatingForm(forms.Form):
             self.add_error("axis", _("Say what was low, or that it was none of these."))
         else:
             cleaned["low_axes"] = marked
-
-    def _guidelines_id(self, number: int | None) -> int | None:
-        newest, newest_id = self.newest_guidelines
-        if number is None or number == newest:
-            return None if number is None else newest_id
-        found = (
-            Guidelines.objects.filter(campaign=self.campaign, number=number)
-            .values_list("pk", flat=True)
-            .first()
-        )
-        if found is None:
-            self.add_error("guidelines", _("The campaign has no guidelines of this number."))
-        return found
 
     def judgement(self) -> Judgement:
         given = self.cleaned_data

@@ -84,7 +84,11 @@ def allocation_weights(
     if standing.known.all() and target == "pairs" and value is not None and value < 100:
         part = _unit(standing) * _separation_slope(standing) / standing.count**2
     else:
-        split = _best_split(standing, target) if standing.known.all() else even
+        split = even
+        if standing.known.all():
+            unit = _unit(standing)
+            gain = unit if target == "width" else np.sqrt(unit * _misorder_slope(standing))
+            split = _shares(gain, even)
         part = np.maximum(split * (standing.count.sum() + max(to_come, 1.0)) - standing.count, 0.0)
     # Where all scores of all systems are equal nothing is uncertain, and no split is better than
     # another.
@@ -95,12 +99,6 @@ def allocation_weights(
 def _shares(parts: Numbers, otherwise: Numbers) -> Numbers:
     total = float(parts.sum())
     return parts / total if math.isfinite(total) and total > 0 else otherwise
-
-
-def _best_split(standing: Standing, target: Target) -> Numbers:
-    unit = _unit(standing)
-    gain = unit if target == "width" else np.sqrt(unit * _misorder_slope(standing))
-    return _shares(gain, np.full(gain.size, 1 / gain.size))
 
 
 def _unit(standing: Standing) -> Numbers:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from statistics import median
 from typing import Literal
 
 Basis = Literal["campaign", "kind", "assumed"]
@@ -58,12 +59,7 @@ def measured_response_time(seconds: Sequence[float], basis: Basis) -> Pace | Non
     reach = STANDARD_NORMAL_975 * math.sqrt(count) / 2
     lowest = max(math.floor(count / 2 - reach), 1)
     highest = min(math.ceil(count / 2 + reach) + 1, count)
-    return Pace(_median(ordered), ordered[lowest - 1], ordered[highest - 1], basis, count)
-
-
-def _median(ordered: Sequence[float]) -> float:
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+    return Pace(median(ordered), ordered[lowest - 1], ordered[highest - 1], basis, count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,16 @@
-"""Which of the slots that a rater could get next is the one. Every draw can be made again from the
-rater's seed."""
+"""What a campaign draws: its dialogues, the order of its slots, and which of the slots that a rater
+could get next is the one. Every draw can be made again from its seed."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 RECENT_ITEMS = 8
 """Dialogues of so many of a rater's latest items are avoided where others are left."""
@@ -114,3 +119,55 @@ def _random(seed: int, position: int, purpose: str) -> Random:
     """Seeded by text: the same numbers in every Python, and neighbouring seeds have nothing in
     common."""
     return Random(f"{seed} {position} {purpose}")
+
+
+def interleave(
+    dialogue_of_item: Sequence[int] | NDArray[np.int64], k: int, seed: int
+) -> NDArray[np.int64]:
+    """The item (an index into ``dialogue_of_item``) at each ordinal 0 … k × items − 1.
+
+    Dialogues take turns: a dialogue of m items has one in every m-th part of the order, at a random
+    place within that part. With dialogues of one size these are rounds of one item a dialogue, in a
+    random order each.
+
+    The order of items is drawn once and repeated k times, so that an item has its places as far
+    apart as can be, and whoever walks on from any ordinal meets every item once before meeting one
+    again. Raters who begin at random ordinals therefore hardly ever come by places of items that
+    they have judged.
+
+    Raises ``ValueError`` for k below 1.
+    """
+    if k < 1:
+        raise ValueError(f"an item has at least one place, not {k}")
+    dialogues = np.unique(np.asarray(dialogue_of_item), return_inverse=True)[1].reshape(-1)
+    if not dialogues.size:
+        return np.empty(0, dtype=np.int64)
+    random = np.random.default_rng(seed)
+    shuffled = random.permutation(dialogues.size)
+    by_dialogue = shuffled[np.argsort(dialogues[shuffled], kind="stable")]
+    sizes = np.bincount(dialogues)
+    begins = np.cumsum(sizes) - sizes
+    dialogue = dialogues[by_dialogue]
+    rank_in_dialogue = np.arange(dialogues.size) - begins[dialogue]
+    place = (rank_in_dialogue + random.random(dialogues.size)) / sizes[dialogue]
+    return np.tile(by_dialogue[np.argsort(place, kind="stable")], k).astype(np.int64)
+
+
+Name = TypeVar("Name")
+
+
+def draw_dialogues(dialogues: Sequence[Name], wanted: int | None, seed: int) -> list[Name]:
+    """``wanted`` of the dialogues, drawn without replacement, in the order in which they were
+    given.
+
+    The draw depends on the places in the sequence and the seed only, so the same corpus gives the
+    same sample wherever it is stored. One draw serves all systems: they are compared under the same
+    conditions. None, or more than there are, takes all. Raises ``ValueError`` where ``wanted`` is
+    below 1.
+    """
+    if wanted is not None and wanted < 1:
+        raise ValueError("at least one dialogue must be drawn")
+    if wanted is None or wanted >= len(dialogues):
+        return list(dialogues)
+    places = sorted(random.Random(seed).sample(range(len(dialogues)), wanted))
+    return [dialogues[place] for place in places]

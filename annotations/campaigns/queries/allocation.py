@@ -137,26 +137,16 @@ def certainty_of(campaign: Campaign, wanted: int) -> Certainty | None:
     )
     number = interim_analysis.number if interim_analysis is not None else 0
     next_at = -(-(number + 1) * wanted // LOOKS) if number < LOOKS and wanted else None
+    met_with = None
+    if campaign.target_met_at is not None:
+        analyses = Look.objects.filter(campaign=campaign).order_by("number")
+        met_with = next((one.ratings for one in analyses if meets_target(campaign, one)), None)
     return Certainty(
         interim_analysis,
         systems,
         next_at,
-        _met_with(campaign),
+        met_with,
         max((one.weight or 0.0 for one in systems), default=0.0),
-    )
-
-
-def _met_with(campaign: Campaign) -> int | None:
-    if campaign.target_met_at is None:
-        return None
-    interim_analyses = Look.objects.filter(campaign=campaign).order_by("number")
-    return next(
-        (
-            interim_analysis.ratings
-            for interim_analysis in interim_analyses
-            if meets_target(campaign, interim_analysis)
-        ),
-        None,
     )
 
 

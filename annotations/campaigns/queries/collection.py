@@ -172,7 +172,7 @@ def chats_table(campaign: Campaign, address: str) -> Table:
         Column("remark", _("Remark")),
     )
     chats = chats_with_utterances(campaign)
-    words = _wrap_width([chat.pk for chat in chats])
+    words = _mean_words([chat.pk for chat in chats])
     rows = tuple(Row(chat.public_id, _cells(chat, address, words.get(chat.pk))) for chat in chats)
     return Table(
         "dialogues", _("Dialogues of %(campaign)s") % {"campaign": campaign.name}, columns, rows
@@ -244,7 +244,7 @@ def _cells(chat: Room, address: str, words: float | None) -> dict[str, Cell]:
     }
 
 
-def _wrap_width(chat_ids: Sequence[int]) -> dict[int, float]:
+def _mean_words(chat_ids: Sequence[int]) -> dict[int, float]:
     counts: dict[int, list[int]] = {}
     for chat_id, text in (
         Line.objects.filter(room__in=chat_ids).values_list("room_id", "text").iterator()

@@ -83,7 +83,15 @@ def progress_of(campaign: Campaign) -> Progress:
     done, slots, free = slot_counts(campaign)
     items = slots // campaign.raters_per_item
     end, basis = _end(campaign, done, slots - done, now)
-    return Progress(done, slots, _complete_items(campaign, slots, free), items, end, basis, now)
+    if slots <= LARGE:
+        complete = _count_complete_items(campaign, slots, free)
+    else:  # many places on either side
+        complete = cache.get_or_set(
+            f"complete-items-{campaign.pk}",
+            lambda: _count_complete_items(campaign, slots, free),
+            COMPLETE_CACHE_SECONDS,
+        )
+    return Progress(done, slots, complete, items, end, basis, now)
 
 
 def done_and_wanted(campaign: Campaign) -> tuple[int, int]:
@@ -107,22 +115,9 @@ def slot_counts(campaign: Campaign) -> tuple[int, int, int]:
     return max(wanted - free - in_hand, 0), wanted, free
 
 
-def _complete_items(campaign: Campaign, slots: int, free: int) -> int:
-    """Items whose k places are all taken by ratings.
-
-    Counted from whichever side is smaller: the open places or the taken ones. Of a large campaign
-    both are many, so the figure is kept for a minute.
-    """
-    if slots <= LARGE:
-        return _count_complete_items(campaign, slots, free)
-    return cache.get_or_set(
-        f"complete-items-{campaign.pk}",
-        lambda: _count_complete_items(campaign, slots, free),
-        COMPLETE_CACHE_SECONDS,
-    )
-
-
 def _count_complete_items(campaign: Campaign, slots: int, free: int) -> int:
+    """Items whose k places are all taken by ratings, counted from whichever side is smaller: the
+    open places or the taken ones."""
     mine = Slot.objects.filter(campaign=campaign)
     if free > slots // 2:
         taken = (
@@ -443,3 +438,18 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
         ),
     ]
     return with_the_next(steps)
+
+
+@dataclass(frozen=True, slots=True)
+class AtAGlance:
+    drafts: int
+    open: list[tuple[Campaign, int, int]]
+    """Campaigns, newest first, with what is done and what is wanted."""
+
+
+def drafts_and_open_campaigns(most: int) -> AtAGlance:
+    """What an organiser's first page says of campaigns: nothing is counted for more than ``most``
+    of them."""
+    newest = Campaign.objects.filter(state=Campaign.State.OPEN).order_by("-opened_at", "-pk")[:most]
+    drafts = Campaign.objects.filter(state=Campaign.State.DRAFT).count()
+    return AtAGlance(drafts, [(one, *done_and_wanted(one)) for one in newest])

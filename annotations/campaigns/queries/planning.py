@@ -11,7 +11,7 @@ from django.db.models import Count
 
 from annotations.campaigns.models import Campaign, ChatSystem, Item
 from annotations.campaigns.plan.check_items import Answers
-from annotations.campaigns.plan.sampling import draw_dialogues
+from annotations.campaigns.plan.draw import draw_dialogues
 from annotations.models import CorpusVersion, Response, System, Turn
 
 ROWS_A_READ = 10_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,12 +17,18 @@ from annotations.campaigns.models import (
     RatingRevision,
 )
 from annotations.campaigns.queries.ratings import campaign_matrix
-from annotations.campaigns.rater_statistics.checks import ChecksPassed, checks_passed
 from annotations.campaigns.rater_statistics.others import NOBODY_ELSE, BesideOthers, beside_others
-from annotations.campaigns.rater_statistics.response_time import Pace, pace
-from annotations.campaigns.rater_statistics.scale_use import ScaleUse, scale_use
-from annotations.campaigns.rater_statistics.second_thoughts import SecondThoughts, second_thoughts
-from annotations.campaigns.rater_statistics.straight_lining import longest_run
+from annotations.campaigns.rater_statistics.own_ratings import (
+    ChecksPassed,
+    Pace,
+    ScaleUse,
+    SecondThoughts,
+    checks_passed,
+    longest_run,
+    pace,
+    scale_use,
+    second_thoughts,
+)
 from annotations.campaigns.scale import SCORES
 from annotations.models import System
 from common.estimates import Estimate
@@ -80,13 +86,16 @@ def raters_of(
         campaign.participations.select_related("user", "guidelines_read").order_by("position")
     )
     judged = _judged(campaign)
-    skipped = _skipped(campaign)
+    skips = Assignment.objects.filter(
+        participation__campaign=campaign, state=Assignment.State.SKIPPED
+    )
+    skipped = Counter(skips.values_list("participation_id", flat=True))
     beside = _beside(campaign, people, judged, resamples, seed)
     return [
         _quality(
             person,
             judged[person.pk],
-            skipped.get(person.pk, 0),
+            skipped[person.pk],
             beside.get(person.pk, NOTHING_RATED),
         )
         for person in people
@@ -154,16 +163,6 @@ def _judged(campaign: Campaign) -> dict[int, list[_Judged]]:
         if active_ms is not None:
             one.active_ms = (one.active_ms or 0) + active_ms
     return by_rater
-
-
-def _skipped(campaign: Campaign) -> dict[int, int]:
-    rows = Assignment.objects.filter(
-        participation__campaign=campaign, state=Assignment.State.SKIPPED
-    )
-    found: dict[int, int] = defaultdict(int)
-    for rater in rows.values_list("participation_id", flat=True):
-        found[rater] += 1
-    return found
 
 
 def _beside(

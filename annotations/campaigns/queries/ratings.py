@@ -143,7 +143,11 @@ def campaign_matrix(
     """
     aspect = resolve_campaign_aspect(campaign, aspect)
     items = _items(campaign, systems)
-    rows = _rating_rows(given_ratings(campaign) if excluded else counted_ratings(campaign), aspect)
+    ratings = given_ratings(campaign) if excluded else counted_ratings(campaign)
+    column = "current__score" if aspect == OVERALL else "current__low_axes"
+    rows = list(ratings.values_list("item_id", "participation_id", column))
+    if aspect != OVERALL:  # only where it was asked
+        rows = [(item, rater, float(aspect in low)) for item, rater, low in rows if low is not None]
     raters, scores = _scores(items.pks, rows)
     matrix = RatingMatrix(
         scores=scores,
@@ -225,16 +229,6 @@ def _named_systems(campaign: Campaign, used: set[int]) -> tuple[list[int], tuple
 def _places(values: NDArray[np.int64], known: Sequence[int]) -> NDArray[np.int64]:
     place = {pk: number for number, pk in enumerate(known)}
     return np.array([place[value] for value in values.tolist()], dtype=np.int64)
-
-
-def _rating_rows(ratings: QuerySet[Assignment], aspect: str) -> list[tuple[int, int, float]]:
-    """(item, participation, score); of an axis only where it was asked."""
-    if aspect == OVERALL:
-        return list(ratings.values_list("item_id", "participation_id", "current__score"))
-    requested = ratings.values_list("item_id", "participation_id", "current__low_axes")
-    return [
-        (item, rater, float(aspect in low)) for item, rater, low in requested if low is not None
-    ]
 
 
 def _scores(

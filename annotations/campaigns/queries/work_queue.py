@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache, reduce
 from operator import or_
@@ -126,7 +126,10 @@ def _view(
     if item.chat_system_id is not None:
         shape, parts = "chat", ()
     elif item.turn_id is not None:
-        shape, parts = "turn", (_turn_part(item),)
+        own = item.response.text if item.response is not None else ""
+        judged = Line("B", str(item.texts[0]) if item.texts else own, judged=True, place=1)
+        history = tuple(Line(speaker, text) for speaker, text in item.turn.context)
+        shape, parts = "turn", (Part(1, (*history, judged)),)
     else:
         shape, parts = "dialogue", _dialogue_parts(item, turns[item.dialogue_id], answers)
     return ItemView(
@@ -138,13 +141,6 @@ def _view(
         judged=len(parts),
         practice=item.role == Item.Role.TRAINING,
     )
-
-
-def _turn_part(item: Item) -> Part:
-    own = item.response.text if item.response is not None else ""
-    text = str(item.texts[0]) if item.texts else own
-    history = tuple(Line(speaker, words) for speaker, words in item.turn.context)
-    return Part(1, (*history, Line("B", text, judged=True, place=1)))
 
 
 def _dialogue_parts(
@@ -180,15 +176,7 @@ def _chat_view(view: ItemView, assignment: Assignment) -> ItemView:
     for message in messages:
         judged += message.speaker == "B"
         lines.append(Line(message.speaker, message.text, message.speaker == "B", place=judged))
-    return ItemView(
-        public_id=view.public_id,
-        shape="chat",
-        persona=view.persona,
-        partner_persona=view.partner_persona,
-        parts=(Part(1, tuple(lines)),),
-        judged=judged,
-        practice=view.practice,
-    )
+    return replace(view, shape="chat", parts=(Part(1, tuple(lines)),), judged=judged)
 
 
 def chat_is_to_come(assignment: Assignment) -> bool:
@@ -247,14 +235,10 @@ class Progress:
 
 def progress_of(participation: Participation, in_hand: int = 0) -> Progress:
     done, campaign = participation.rated, participation.campaign
-    share = _share(
-        campaign.pk, campaign.opened_at, campaign.raters_per_item, _current_checklist_item()
-    )
+    # Changes when the cached total is to be counted again
+    period = int(time.monotonic() / TOTAL_IS_TRUE_FOR_SECONDS)
+    share = _share(campaign.pk, campaign.opened_at, campaign.raters_per_item, period)
     return Progress(done, max(share, done + in_hand))
-
-
-def _current_checklist_item() -> int:
-    return int(time.monotonic() / TOTAL_IS_TRUE_FOR_SECONDS)
 
 
 @lru_cache(maxsize=256)

@@ -32,6 +32,7 @@ CHECKED_KINDS = (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE)
 @organisers_page
 @takes_file(organisers_alone)
 def campaign_checks(request: HttpRequest, slug: str) -> HttpResponse:
+    """Training and attention items; POST takes a file."""
     campaign = campaign_or_404(slug)
     form = CheckFileForm(request.POST or None, request.FILES or None)
     faults: list[Fault] = []
@@ -82,6 +83,7 @@ def _take(campaign: Campaign, form: CheckFileForm, user: Any) -> list[Fault]:
 @require_POST
 @organisers_page
 def campaign_check_delete(request: HttpRequest, slug: str, public_id: str) -> HttpResponse:
+    """Delete one that no rater was given."""
     campaign = campaign_or_404(slug)
     item = overview.check_with_id(campaign, public_id)
     if item is None:

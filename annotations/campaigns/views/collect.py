@@ -36,7 +36,8 @@ from common.web import page
 @never_cache
 @raters_page
 def meet(request: HttpRequest, participation: Participation) -> HttpResponse:
-    """GET says what happens here; POST finds a partner, or a room to wait in."""
+    """Find somebody to write a dialogue with: GET says what happens here; POST finds a partner, or
+    a room to wait in."""
     campaign = _collection(participation.campaign)
     current = queries.current_chat(participation)
     if current is not None:
@@ -81,6 +82,7 @@ def _chat_or_404(participation: Participation, public_id: str) -> Room:
 @never_cache
 @raters_page
 def room(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
+    """One's persona and the dialogue."""
     return _chat_page(request, participation, _chat_or_404(participation, public_id))
 
 
@@ -114,12 +116,18 @@ def _chat_page(
 @never_cache
 @raters_page
 def room_lines(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
-    """What the page asks for every two seconds: nothing (204) while nothing has changed."""
+    """What the page asks for every two seconds: 204 while nothing has changed since ``seen`` and
+    ``state``."""
     found = _chat_or_404(participation, public_id)
     rooms.note_presence(found, participation, timezone.now())
     view = queries.chat_view(found, participation)
-    why = _why_nobody_comes(found, participation)
-    if request.htmx and not _shows(request, view, why):  # type: ignore[attr-defined]
+    # Two who have met finish their dialogue, whatever becomes of the campaign
+    why = ""
+    if found.state == Room.State.WAITING:
+        why = rooms.why_no_chat(participation.campaign, participation, timezone.now())
+    state = request.GET.get("state")  # a page that does not say is taken to show the room as it is
+    is_old = state is not None and (state, request.GET.get("why", "")) != (view.state, why)
+    if request.htmx and is_old:  # type: ignore[attr-defined]
         return HttpResponseClientRefresh()
     if request.GET.get("seen") == view.signature:
         return HttpResponse(status=204)
@@ -127,25 +135,11 @@ def room_lines(request: HttpRequest, participation: Participation, public_id: st
     return render(request, "campaigns/collecting/_lines.html", context)
 
 
-def _why_nobody_comes(found: Room, participation: Participation) -> str:
-    """Why one waits in vain. "" once two have met: they finish their dialogue whatever becomes of
-    the campaign."""
-    if found.state != Room.State.WAITING:
-        return ""
-    return rooms.why_no_chat(participation.campaign, participation, timezone.now())
-
-
-def _shows(request: HttpRequest, view: queries.ChatView, why: str) -> bool:
-    """Whether the page that asks was made for the room as it is now; one that does not say is taken
-    to be."""
-    state = request.GET.get("state")
-    return state is None or (state, request.GET.get("why", "")) == (view.state, why)
-
-
 @require_POST
 @never_cache
 @raters_page
 def room_say(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
+    """The next line: ``text``, ``key``."""
     found = _chat_or_404(participation, public_id)
     form = UtteranceForm(request.POST)
     if not form.is_valid():
@@ -184,6 +178,7 @@ def _unsaid(
 @never_cache
 @raters_page
 def room_leave(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
+    """End the meeting."""
     try:
         left = rooms.leave(participation, public_id)
     except NotYourChat:
@@ -204,19 +199,34 @@ def room_leave(request: HttpRequest, participation: Participation, public_id: st
 @never_cache
 @organisers_page
 def campaign_dialogues(request: HttpRequest, slug: str) -> HttpResponse:
-    """The rooms of a collection; ``?room=`` reads one. POST leaves one out, takes it back, or makes
-    the corpus."""
+    """The rooms of a collection; ``room`` reads one. POST: ``action`` ``leave-out``, ``take-back``
+    or ``make`` (the corpus)."""
     campaign = _collection(campaign_or_404(slug))
     if request.method != "POST":
         requested = request.GET.get("room")
-        return (
-            _dialogue_page(request, campaign, requested)
-            if requested
-            else _dialogues_page(request, campaign)
-        )
+        if not requested:
+            return _dialogues_page(request, campaign)
+        try:
+            found = queries.finished_chat(campaign, requested)
+        except NotFound as missing:
+            raise Http404(str(missing)) from None
+        context = {"section": "campaigns", "tab": "dialogues", "campaign": campaign, "room": found}
+        return render(request, "campaigns/collecting/dialogue.html", context)
     action = request.POST.get("action", "")
     if action in ("leave-out", "take-back"):
-        return _leave_out(request, campaign, action == "leave-out")
+        left_out = action == "leave-out"
+        public_id = request.POST.get("room", "")
+        if "\0" in public_id or not harvest.leave_out(
+            campaign, public_id, left_out, by=request.user
+        ):
+            raise Http404("there is no such finished dialogue")
+        messages.success(
+            request,
+            _("The dialogue is left out of the next version of the corpus.")
+            if left_out
+            else _("The dialogue is taken into the next version of the corpus."),
+        )
+        return redirect(f"{reverse('campaign-dialogues', args=[slug])}?room={public_id}")
     if action == "make":
         return _make_corpus(request, campaign)
     messages.error(
@@ -258,26 +268,6 @@ def _figures(state: queries.Collected) -> list[tuple[str, Any, str]]:
     ]
 
 
-def _dialogue_page(request: HttpRequest, campaign: Campaign, public_id: str) -> HttpResponse:
-    try:
-        found = queries.finished_chat(campaign, public_id)
-    except NotFound as missing:
-        raise Http404(str(missing)) from None
-    context = {"section": "campaigns", "tab": "dialogues", "campaign": campaign, "room": found}
-    return render(request, "campaigns/collecting/dialogue.html", context)
-
-
-def _leave_out(request: HttpRequest, campaign: Campaign, left_out: bool) -> HttpResponse:
-    public_id = request.POST.get("room", "")
-    if "\0" in public_id or not harvest.leave_out(campaign, public_id, left_out, by=request.user):
-        raise Http404("there is no such finished dialogue")
-    if left_out:
-        messages.success(request, _("The dialogue is left out of the next version of the corpus."))
-    else:
-        messages.success(request, _("The dialogue is taken into the next version of the corpus."))
-    return redirect(f"{reverse('campaign-dialogues', args=[campaign.slug])}?room={public_id}")
-
-
 def _make_corpus(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     known = queries.corpus_of(campaign)
     form = CorpusForm(campaign, request.POST)
@@ -295,19 +285,16 @@ def _make_corpus(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     except ImportFailed as failure:
         form.add_error(None, str(failure.problems[0].message))
         return _dialogues_page(request, campaign, form, 422)
-    messages.success(request, _what_was_made(outcome))
-    return redirect("campaign-dialogues", campaign.slug)
-
-
-def _what_was_made(outcome: Any) -> str:
-    words = {"corpus": outcome.version.corpus.slug, "version": outcome.version.number}
-    if not outcome.created:
-        return (
-            _("Nothing new: %(corpus)s version %(version)d holds these dialogues already.") % words
-        )
     count = outcome.survey.counts.dialogues
-    return ngettext(
-        "%(corpus)s version %(version)d holds %(count)d dialogue.",
-        "%(corpus)s version %(version)d holds %(count)d dialogues.",
-        count,
-    ) % {**words, "count": count}
+    text = (
+        ngettext(
+            "%(corpus)s version %(version)d holds %(count)d dialogue.",
+            "%(corpus)s version %(version)d holds %(count)d dialogues.",
+            count,
+        )
+        if outcome.created
+        else _("Nothing new: %(corpus)s version %(version)d holds these dialogues already.")
+    )
+    corpus, version = outcome.version.corpus.slug, outcome.version.number
+    messages.success(request, text % {"corpus": corpus, "version": version, "count": count})
+    return redirect("campaign-dialogues", campaign.slug)

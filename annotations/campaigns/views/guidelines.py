@@ -20,6 +20,7 @@ from annotations.campaigns.starting_text import guidelines_to_start_from
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_page
 def campaign_guidelines(request: HttpRequest, slug: str) -> HttpResponse:
+    """Guidelines (``text``), their versions, a look at them (``preview``)."""
     campaign = campaign_or_404(slug)
     versions = overview.guidelines_with_counts(campaign)
     start = versions[0].text if versions else guidelines_to_start_from(campaign)
@@ -28,12 +29,13 @@ def campaign_guidelines(request: HttpRequest, slug: str) -> HttpResponse:
         stored, is_new = setup.write_guidelines(
             campaign, form.cleaned_data["text"], by=request.user
         )
-        messages.success(
-            request,
-            _stored_text(campaign) % {"number": stored.number}
-            if is_new
-            else _("Nothing was changed."),
-        )
+        if not is_new:
+            text = _("Nothing was changed.")
+        elif campaign.state == Campaign.State.DRAFT:
+            text = _("Version %(number)s is stored. Raters see it once the campaign is open.")
+        else:
+            text = _("Version %(number)s is stored. Raters see it from now on.")
+        messages.success(request, text % {"number": stored.number})
         return redirect(
             "campaign" if is_new and stored.number == 1 else "campaign-guidelines", slug
         )
@@ -53,9 +55,3 @@ def campaign_guidelines(request: HttpRequest, slug: str) -> HttpResponse:
     }
     status = 422 if form.is_bound and form.errors else 200
     return render(request, "campaigns/guidelines.html", context, status=status)
-
-
-def _stored_text(campaign: Campaign) -> str:
-    if campaign.state == Campaign.State.DRAFT:
-        return _("Version %(number)s is stored. Raters see it once the campaign is open.")
-    return _("Version %(number)s is stored. Raters see it from now on.")

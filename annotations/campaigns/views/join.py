@@ -24,8 +24,11 @@ GONE = 410
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def campaign_join(request: HttpRequest, token: str) -> HttpResponse:
-    """A token that nobody made, and one of a campaign that is gone, are answered alike: nothing can
-    be learnt."""
+    """Where an invitation leads; POST takes part, or makes an account first.
+
+    A token that nobody made, and one of a campaign that is gone, are answered alike: nothing can be
+    learnt.
+    """
     invitation = overview.invitation_with_token(token)
     if invitation is None:
         return render(request, "campaigns/join_refused.html", {"why": "unknown"}, status=404)

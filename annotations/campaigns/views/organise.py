@@ -1,19 +1,19 @@
-"""An organiser's campaigns: the list, one campaign's state and course, and a look at what raters
-will see."""
+"""An organiser's campaigns: the list, one campaign's state, course and invitations, and a look at
+what raters will see."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotations.campaigns.access import campaign_or_404, organisers_page
-from annotations.campaigns.actions import setup
+from annotations.campaigns.actions import invitations, setup
 from annotations.campaigns.actions.allocation import go_on_to_all
 from annotations.campaigns.actions.opening import what_is_missing
 from annotations.campaigns.actions.terms import NothingToDo
@@ -30,6 +30,7 @@ from common.web import page
 @require_safe
 @organisers_page
 def campaigns(request: HttpRequest) -> HttpResponse:
+    """All campaigns, how far each is."""
     found = list(overview.campaigns_with_counts())
     table = campaigns_table(found)
     return page(
@@ -43,7 +44,8 @@ def campaigns(request: HttpRequest) -> HttpResponse:
 @require_safe
 @organisers_page
 def campaign(request: HttpRequest, slug: str) -> HttpResponse:
-    """The page; for its own repeated question only the part that changes while raters work."""
+    """One campaign: next step, progress, expected end, links for raters. Its own repeated question
+    gets only the part that changes while raters work."""
     one = campaign_or_404(slug)
     if request.htmx:
         return render(request, "campaigns/_progress.html", _progress_context(one))
@@ -94,6 +96,7 @@ def _progress_context(one: Campaign) -> dict[str, Any]:
 @require_safe
 @organisers_page
 def campaign_plan(request: HttpRequest, slug: str) -> HttpResponse:
+    """The dry run: items × k, hours."""
     one = campaign_or_404(slug)
     plan = overview.plan_of_campaign(one)
     template = "campaigns/_plan.html" if request.htmx else "campaigns/plan.html"
@@ -132,6 +135,7 @@ STEPS = {
 @require_POST
 @organisers_page
 def campaign_state(request: HttpRequest, slug: str) -> HttpResponse:
+    """``to``: ``open``, ``pause``, ``resume``, ``close``, or ``all`` to go on past a met target."""
     one = campaign_or_404(slug)
     requested = request.POST.get("to", "")
     if requested not in STEPS:
@@ -165,6 +169,7 @@ def _what_happened(step: str, outcome: Any) -> str:
 @require_POST
 @organisers_page
 def campaign_delete(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete it; ``slug`` typed where raters have answered."""
     one = campaign_or_404(slug)
     form = DeleteForm(request.POST)
     typed = form.cleaned_data["slug"] if form.is_valid() else ""
@@ -175,3 +180,38 @@ def campaign_delete(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("campaign", slug)
     messages.success(request, _("The campaign %(name)s is deleted.") % {"name": one.name})
     return redirect("campaigns")
+
+
+@require_POST
+@organisers_page
+def campaign_invite(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make a link: ``note``, ``most_uses``, ``expires_at``."""
+    campaign = campaign_or_404(slug)
+    form = InvitationForm(request.POST)
+    if not form.is_valid():
+        return render(
+            request,
+            "campaigns/campaign.html",
+            overview_context(request, campaign, form),
+            status=422,
+        )
+    invitations.invite(campaign, **form.cleaned_data, by=request.user)
+    messages.success(request, _("The link is made. Copy it below and send it."))
+    return redirect(f"{campaign_address(slug)}#invitations")
+
+
+@require_POST
+@organisers_page
+def campaign_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The link lets nobody in any more."""
+    campaign = campaign_or_404(slug)
+    invitation = campaign.invitations.filter(pk=pk).first()
+    if invitation is None:
+        raise Http404("there is no such invitation")
+    if invitations.revoke(invitation, by=request.user):
+        messages.success(request, _("The link is revoked. Who joined through it stays."))
+    return redirect(f"{campaign_address(slug)}#invitations")
+
+
+def campaign_address(slug: str) -> str:
+    return reverse("campaign", args=[slug])

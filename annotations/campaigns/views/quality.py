@@ -46,6 +46,7 @@ FORMATS = ("csv", "revisions-csv", "jsonl", "mt-metrics-eval")
 @require_safe
 @organisers_page
 def raters(request: HttpRequest, slug: str) -> HttpResponse:
+    """How each rater works; ``rater`` is the number of one: stakes, exclusion."""
     return _raters_page(request, campaign_or_404(slug), request.GET.get("rater", ""))
 
 
@@ -86,6 +87,7 @@ def _raters_page(
 @require_POST
 @organisers_page
 def exclude(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """``reason``: none of the rater's ratings counts any more."""
     campaign, rater = _rater_or_404(slug, number)
     form = ExclusionForm(request.POST)
     if not form.is_valid():
@@ -107,6 +109,8 @@ def exclude(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 @require_POST
 @organisers_page
 def remove(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """``removal-ratings`` (``keep``, ``exclude``), ``removal-reason``: the person has no access any
+    more."""
     campaign, rater = _rater_or_404(slug, number)
     form = RemovalForm(request.POST)
     if not form.is_valid():
@@ -123,6 +127,7 @@ def remove(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 @require_POST
 @organisers_page
 def restore(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """They count again where slots are free."""
     _campaign, rater = _rater_or_404(slug, number)
     restored = quality.restore(rater, by=request.user)
     messages.success(
@@ -144,6 +149,7 @@ def _restored_text(start: str, restored: quality.Restored) -> str:
 @require_POST
 @organisers_page
 def conflict(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """``system``, ``withdraw``: the rater's stake in a system."""
     campaign, rater = _rater_or_404(slug, number)
     form = ConflictForm(campaign, request.POST)
     if rater.user is None:
@@ -185,6 +191,7 @@ def _back_to_rater(slug: str, number: int) -> HttpResponse:
 @require_safe
 @organisers_page
 def ratings(request: HttpRequest, slug: str) -> HttpResponse:
+    """Current ratings, 100 a ``page``; files; publishing."""
     return _ratings_page(request, _rated_campaign(slug))
 
 
@@ -219,7 +226,9 @@ def _rated_campaign(slug: str) -> Campaign:
 @require_safe
 @organisers_page
 def export(request: HttpRequest, slug: str) -> HttpResponse:
-    """``?format=``; ``names=1`` adds the account names, ``all=1`` what does not count."""
+    """The ratings as a file: ``format`` (``csv`` without it, ``revisions-csv``, ``jsonl``,
+    ``mt-metrics-eval``, a ZIP); ``names=1`` adds the account names, ``all=1`` what does not
+    count."""
     campaign = _rated_campaign(slug)
     form = request.GET.get("format", "csv")
     accounts, everything = request.GET.get("names") == "1", request.GET.get("all") == "1"
@@ -267,6 +276,7 @@ def _zip_of(campaign: Campaign, everything: bool, name: str) -> HttpResponse:
 @require_POST
 @organisers_page
 def publish(request: HttpRequest, slug: str) -> HttpResponse:
+    """Copy the ratings that count into the corpus, under ``aspect``."""
     campaign = _rated_campaign(slug)
     form = PublishForm(request.POST)
     if not form.is_valid():
@@ -284,6 +294,7 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @organisers_page
 def unpublish(request: HttpRequest, slug: str) -> HttpResponse:
+    """Take them out again."""
     removed = publishing.unpublish(_rated_campaign(slug), by=request.user)
     messages.success(
         request, _("Human scores taken out of the corpus: %(removed)s.") % {"removed": removed}

@@ -31,7 +31,6 @@ from annotations.campaigns.forms.rating import RatingForm, SkipForm, has_axes
 from annotations.campaigns.models import Assignment, Campaign, Guidelines, Item, Participation
 from annotations.campaigns.outbox import outbox_name
 from annotations.campaigns.queries import work_queue as queries
-from annotations.campaigns.queries.work_queue import ItemView
 from annotations.campaigns.scale import SCORES
 from annotations.campaigns.views.rating_start import html_of, lease_minutes, scale_of, whole
 
@@ -69,6 +68,8 @@ class Typed:
 @never_cache
 @raters_page
 def work(request: HttpRequest, participation: Participation) -> HttpResponse:
+    """The item in hand; ``item`` an earlier one of one's own by its public id, ``feedback`` that of
+    a practice item."""
     campaign = participation.campaign
     if campaign.kind == Campaign.Kind.COLLECTION:
         return redirect("meet", campaign.slug)
@@ -91,10 +92,19 @@ def work(request: HttpRequest, participation: Participation) -> HttpResponse:
                 request, participation, wished, work_queue, text, Typed.of_stored(wished)
             )
     if not work_queue.assignments:
-        return _end_page(request, participation, work_queue)
+        context = {
+            "section": "rate",
+            "campaign": campaign,
+            "participation": participation,
+            "why": work_queue.why_empty or "wait",
+            "progress": queries.progress_of(participation),
+            "previous": queries.rated_before(participation),
+            "outbox": outbox_name(participation),
+        }
+        return render(request, "campaigns/rating/end.html", context)
     current = work_queue.assignments[0]
     if queries.chat_is_to_come(current):
-        return _to_chat(campaign, current)
+        return redirect("chat", campaign.slug, conversation_of(current).public_id)
     return _work_page(request, participation, current, work_queue, text, Typed())
 
 
@@ -106,10 +116,6 @@ def _held_at_once(campaign: Campaign) -> int:
     """A chat cannot be loaded beforehand: of an interactive campaign one item is in hand at a
     time."""
     return 1 if campaign.kind == Campaign.Kind.INTERACTIVE else desk_actions.HELD_AT_ONCE
-
-
-def _to_chat(campaign: Campaign, assignment: Assignment) -> HttpResponse:
-    return redirect("chat", campaign.slug, conversation_of(assignment).public_id)
 
 
 def _work_page(
@@ -139,7 +145,8 @@ def _work_page(
         "key": typed.key or uuid.uuid4().hex,
         "scale": scale_of(campaign),
         "asks_axes": asks_axes,
-        "asks_axes_without_script": asks_axes or _edits_axes(campaign, typed),
+        "asks_axes_without_script": asks_axes
+        or (typed.score is not None and has_axes(campaign, typed.score)),
         "errors": errors,
         "guidelines": text,
         "guidelines_html": html_of(text),
@@ -151,25 +158,6 @@ def _work_page(
     return render(request, "campaigns/rating/work.html", context, status=status)
 
 
-def _edits_axes(campaign: Campaign, typed: Typed) -> bool:
-    return typed.score is not None and has_axes(campaign, typed.score)
-
-
-def _end_page(
-    request: HttpRequest, participation: Participation, work_queue: WorkQueue
-) -> HttpResponse:
-    context = {
-        "section": "rate",
-        "campaign": participation.campaign,
-        "participation": participation,
-        "why": work_queue.why_empty or "wait",
-        "progress": queries.progress_of(participation),
-        "previous": queries.rated_before(participation),
-        "outbox": outbox_name(participation),
-    }
-    return render(request, "campaigns/rating/end.html", context)
-
-
 # --- what the page sends --------------------------------------------------------------------------
 
 
@@ -179,6 +167,7 @@ def _form_of(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 @_form_of
 def submit(request: HttpRequest, participation: Participation) -> HttpResponse:
+    """A rating, or a revision of one."""
     newest = (participation.newest_guidelines, participation.newest_guidelines_id)
     form = RatingForm(participation.campaign, request.POST, newest_guidelines=newest)
     if not form.is_valid():
@@ -267,7 +256,12 @@ def _what_comes(
     ready = [one for one in work_queue.assignments if not queries.chat_is_to_come(one)]
     have = set(request.POST.getlist("have"))
     new = [one for one in ready if one.item.public_id not in have]
-    pages = {view.public_id: _item_html(participation.campaign, view) for view in _views(new)}
+    pages = {
+        view.public_id: render_to_string(
+            "campaigns/rating/_item.html", {"campaign": participation.campaign, "view": view}
+        )
+        for view in (queries.assignment_views(new) if new else ())
+    }
     return {
         "progress": queries.progress_of(participation, len(work_queue.assignments)).as_json(),
         "next": [
@@ -276,14 +270,6 @@ def _what_comes(
         "ended": work_queue.why_empty if not work_queue.assignments else "",
         "guidelines": participation.newest_guidelines,
     }
-
-
-def _views(assignments: list[Assignment]) -> list[ItemView]:
-    return queries.assignment_views(assignments) if assignments else []
-
-
-def _item_html(campaign: Campaign, view: ItemView) -> str:
-    return render_to_string("campaigns/rating/_item.html", {"campaign": campaign, "view": view})
 
 
 def _feedback(campaign: Campaign, item: Item, score: int) -> str:
@@ -319,6 +305,7 @@ def _feedback_page(
 
 @_form_of
 def skip(request: HttpRequest, participation: Participation) -> HttpResponse:
+    """Give an item up, with a reason."""
     form = SkipForm(request.POST)
     if not form.is_valid():
         if wants_json(request):
@@ -339,12 +326,14 @@ def skip(request: HttpRequest, participation: Participation) -> HttpResponse:
 
 @_form_of
 def heartbeat(_request: HttpRequest, participation: Participation) -> HttpResponse:
+    """Keep what is in hand."""
     until = desk_actions.renew(participation)
     return JsonResponse({"kept_until": until})
 
 
 @_form_of
 def leave(request: HttpRequest, participation: Participation) -> HttpResponse:
+    """Give back what is in hand."""
     desk_actions.give_back(participation)
     if wants_json(request):
         return JsonResponse({"left": True})

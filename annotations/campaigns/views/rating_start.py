@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotations.campaigns.access import campaign_or_404, may_join, raters_page, wants_json
 from annotations.campaigns.actions import work_queue as desk_actions
-from annotations.campaigns.actions.reading import accept_guidelines
+from annotations.campaigns.actions.membership import accept_guidelines
 from annotations.campaigns.markdown import to_html
 from annotations.campaigns.models import Campaign, Guidelines, Participation
 from annotations.campaigns.outbox import outbox_name
@@ -31,6 +31,7 @@ from common.text import parse_integer
 @login_required
 @never_cache
 def own_campaigns(request: HttpRequest) -> HttpResponse:
+    """The campaigns that one rates in or may join."""
     found = queries.own_campaigns(request.user, timezone.now())
     return render(
         request, "campaigns/rating/own_campaigns.html", {"section": "rate", "own_campaigns": found}
@@ -57,7 +58,9 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
                 messages.error(request, str(problem))
                 return redirect("rate")
         accept_guidelines(participation, whole(request.POST.get("guidelines")))
-        return redirect(_work_folder(campaign), slug)
+        is_collection = campaign.kind == Campaign.Kind.COLLECTION
+        return redirect("meet" if is_collection else "rating-work", slug)
+    rates = participation is not None and campaign.kind != Campaign.Kind.COLLECTION
     text = queries.current_guidelines(campaign)
     context = {
         "section": "rate",
@@ -66,32 +69,15 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
         "state": None
         if participation is None
         else queries.state_for(participation, timezone.now()),
-        "progress": _progress_to_show(participation),
+        "progress": queries.progress_of(participation) if rates else None,
         "guidelines": text,
         "guidelines_html": html_of(text),
         "scale": scale_of(campaign),
         "minutes": lease_minutes(),
-        "outbox": _outbox_of_a_rater(participation),
+        # Who pauses, or comes back, finds what still waited sent by the start page
+        "outbox": outbox_name(participation) if rates else "",
     }
     return render(request, "campaigns/rating/start.html", context)
-
-
-def _outbox_of_a_rater(participation: Participation | None) -> str:
-    """Who pauses, or comes back, finds what still waited sent by the start page. In a collection
-    nothing is rated."""
-    if participation is None or participation.campaign.kind == Campaign.Kind.COLLECTION:
-        return ""
-    return outbox_name(participation)
-
-
-def _work_folder(campaign: Campaign) -> str:
-    return "meet" if campaign.kind == Campaign.Kind.COLLECTION else "rating-work"
-
-
-def _progress_to_show(participation: Participation | None) -> queries.Progress | None:
-    if participation is None or participation.campaign.kind == Campaign.Kind.COLLECTION:
-        return None
-    return queries.progress_of(participation)
 
 
 def whole(text: Any) -> int | None:
@@ -114,6 +100,7 @@ def lease_minutes() -> int:
 @never_cache
 @raters_page
 def guidelines(request: HttpRequest, participation: Participation) -> HttpResponse:
+    """Its newest guidelines; as JSON where asked for."""
     text = queries.current_guidelines(participation.campaign)
     if wants_json(request):
         return JsonResponse({"number": text.number if text else None, "html": html_of(text)})

@@ -21,6 +21,8 @@ from annotations.campaigns.queries import overview
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_page
 def campaign_new(request: HttpRequest) -> HttpResponse:
+    """Set up a campaign, with its dry run; ``corpus`` is the one that the form begins with. POST
+    stores a draft, with ``refresh`` nothing."""
     form = CampaignForm(request.POST or None, corpus=request.GET.get("corpus", ""))
     if "refresh" in request.POST:
         return _form_page(request, form, changed=True)
@@ -38,6 +40,7 @@ def campaign_new(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_page
 def campaign_settings(request: HttpRequest, slug: str) -> HttpResponse:
+    """What a draft asks; of an opened campaign name, dates and groups."""
     campaign = campaign_or_404(slug)
     form = CampaignForm(request.POST or None, campaign=campaign)
     if "refresh" in request.POST:

@@ -171,7 +171,15 @@ class SafeNames:
             end.
         """
         if name not in self._safe:
-            safe = candidate = self._candidate(name)
+            candidate = _UNSAFE.sub("_", name)
+            for character in self._unsafe:
+                candidate = candidate.replace(character, "_")
+            candidate = candidate[:_MAX_LENGTH].strip(".")
+            # No option of a command, and no formula in the tool's tables, which have no way to
+            # quote.
+            if candidate.startswith(("-", "+")):
+                candidate = f"_{candidate[1:]}"
+            safe = candidate = candidate or "_"
             digest = name
             while safe.casefold() in self._taken:
                 digest = hashlib.sha256(digest.encode("utf-8")).hexdigest()
@@ -184,11 +192,3 @@ class SafeNames:
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """(name, safe name) in the order of first use."""
         return tuple(self._safe.items())
-
-    def _candidate(self, name: str) -> str:
-        safe = _UNSAFE.sub("_", name)
-        for character in self._unsafe:
-            safe = safe.replace(character, "_")
-        safe = safe[:_MAX_LENGTH].strip(".")
-        # No option of a command, and no formula in the tool's tables, which have no way to quote.
-        return f"_{safe[1:]}" if safe.startswith(("-", "+")) else safe or "_"

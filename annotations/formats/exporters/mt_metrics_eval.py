@@ -93,15 +93,7 @@ class _Layout:
         document = self.dialogue_names.of(dialogue.id)
         self._append(f"documents/{PAIR}.docs", [f"{DOMAIN} {document}" for _ in dialogue.turns])
         self._append(f"sources/{PAIR}.txt", [_source(turn) for turn in dialogue.turns])
-        self._append_references(dialogue.turns)
-        for system in self.systems:
-            lines = [one_line(responses.get((system, turn.number), "")) for turn in dialogue.turns]
-            self._append(f"system-outputs/{PAIR}/{self.system_names.of(system)}.txt", lines)
-        self.segments += [(dialogue.id, turn.number) for turn in dialogue.turns]
-        self.dialogues.append(dialogue.id)
-
-    def _append_references(self, turns: Sequence[TurnRecord]) -> None:
-        most = max((len(turn.references) for turn in turns), default=0)
+        most = max((len(turn.references) for turn in dialogue.turns), default=0)
         for number in range(self.references, most):
             # The dialogues before this one had fewer references: their lines in the new file are
             # blank.
@@ -110,9 +102,14 @@ class _Layout:
         for number in range(self.references):
             lines = [
                 one_line(turn.references[number]) if number < len(turn.references) else ""
-                for turn in turns
+                for turn in dialogue.turns
             ]
             self._append(self._reference_file(number), lines)
+        for system in self.systems:
+            lines = [one_line(responses.get((system, turn.number), "")) for turn in dialogue.turns]
+            self._append(f"system-outputs/{PAIR}/{self.system_names.of(system)}.txt", lines)
+        self.segments += [(dialogue.id, turn.number) for turn in dialogue.turns]
+        self.dialogues.append(dialogue.id)
 
     def _reference_file(self, number: int) -> str:
         return f"references/{PAIR}.ref{number + 1}.txt"
@@ -217,32 +214,21 @@ def _write_metric_scores(scores: Iterable[MetricScoresRecord], layout: _Layout) 
         is_only_one = len(by_signature) == 1 and metric not in labels
         labels.add(metric)
         for signature, by_system in by_signature.items():
-            name = _write_metric(
-                names.of(metric if is_only_one else f"{metric}_{signature}"), by_system, layout
+            uses_references = layout.references > 0 and any(
+                record.uses_references for record in by_system.values()
             )
+            name = names.of(metric if is_only_one else f"{metric}_{signature}")
+            name = f"{name}-{'all' if uses_references else 'src'}"
+            for level, values in _levels(by_system, layout):
+                layout.write_scores(f"metric-scores/{PAIR}/{name}.{level}.score", values)
             if row := submitted_row(next(iter(by_system.values()))):
                 submitted[row] = name
-    _write_submitted(submitted, layout)
-
-
-def _write_metric(name: str, by_system: Mapping[str, MetricScoresRecord], layout: _Layout) -> str:
-    """Returns the name with what it reads, as it stands in the names of its files."""
-    uses_references = layout.references > 0 and any(
-        record.uses_references for record in by_system.values()
-    )
-    whole_name = f"{name}-{'all' if uses_references else 'src'}"
-    for level, values in _levels(by_system, layout):
-        layout.write_scores(f"metric-scores/{PAIR}/{whole_name}.{level}.score", values)
-    return whole_name
-
-
-def _write_submitted(submitted: Mapping[SubmittedRow, str], layout: _Layout) -> None:
-    if not submitted:
-        return
-    lines = ["\t".join((*SubmittedRow._fields, "name in the files"))]
-    for row, name in submitted.items():
-        lines.append("\t".join(guarded(one_line(str(cell))) for cell in (*row.cells, name)))
-    (layout.folder / "submitted_metrics.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    if submitted:
+        lines = ["\t".join((*SubmittedRow._fields, "name in the files"))]
+        for row, name in submitted.items():
+            lines.append("\t".join(guarded(one_line(str(cell))) for cell in (*row.cells, name)))
+        file = layout.folder / "submitted_metrics.tsv"
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _levels(

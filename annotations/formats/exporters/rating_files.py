@@ -21,6 +21,41 @@ LOW_AXIS = "low_"
 asked."""
 
 
+COLUMNS = {
+    "campaign": "its slug",
+    "corpus": "its slug",
+    "corpus_version": "its label",
+    "item": "the item's public id",
+    "role": "`regular`, `training` or `attention`",
+    "dialogue": "its id in the corpus",
+    "turn": "its number; empty at dialogue level",
+    "system": "its name in the corpus, of a chat the chat system's; empty for a check with a text of "
+    "its own",
+    "rater": "the pseudonym, `rater 3`",
+    "account": "only where names were asked for: the log-in name; empty where it was deleted",
+    "rater_state": "`active` or `excluded`",
+    "counts": "1 where it is one of the item's k ratings",
+    "position": "the place of the item in the rater's order of work",
+    "propensity": "the probability with which the item was drawn: docs/campaigns.md",
+    "system_propensity": "the probability with which the item's system was drawn, where ratings are "
+    "spread adaptively (docs/statistics_allocation.md); else empty",
+    "current": "of revisions only: 1 for the one that holds",
+    "revision": "its number, from 1",
+    "score": "1 to 5",
+    "low_<axis>": "one column an axis: 1 marked low, 0 asked and not marked, empty where not asked",
+    "flagged": "0 or 1",
+    "comment": "text",
+    "guidelines": "number of the version that the rater had",
+    "first_key_ms": "milliseconds from when the item could first be seen, by the browser; empty "
+    "where it sent none: docs/campaigns.md",
+    "submit_ms": "the same, when it was sent",
+    "active_ms": "the same, without the time in which nothing was done",
+    "shown_at": "when it could first be seen, by the browser's clock",
+    "created_at": "when it was stored",
+}
+"""Of the CSV files, in their order, with what is in each: for the reference pages."""
+
+
 @dataclass(frozen=True, slots=True)
 class RevisionRecord:
     """One revision of a rating.

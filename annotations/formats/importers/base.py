@@ -43,6 +43,8 @@ class Importer:
     Attributes:
         name: of the format, as commands and forms take it.
         summary: one line for help texts.
+        description: what a file holds and what becomes of it, in Markdown; an example follows it.
+        example: a small file of this format.
         stream: yields records in the order of ``formats.records``, each with its position,
             notes in ``Problems`` what it cannot read, and goes on.
         sign: pattern found in the beginning of a file of this format and of no other
@@ -55,6 +57,8 @@ class Importer:
     stream: Callable[[Path, str, Problems], Iterator[Placed]]
     sign: re.Pattern[str]
     parts_of: Callable[[Path, Problems], tuple[str, ...]] = one_corpus
+    description: str = ""
+    example: str = ""
 
     def in_language(self, language: str) -> Importer:
         """Copy of this importer whose corpora are in ``language``, whatever the file says.

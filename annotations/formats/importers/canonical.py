@@ -84,10 +84,12 @@ class Digest:
         Args:
             record: the next one of the stream, in the order of ``annotations.formats.records``.
         """
-        line = canonical_line(
-            _without_names(record) if isinstance(record, CorpusRecord) else record
-        )
-        written = line.encode("utf-8") + b"\n"
+        if isinstance(record, CorpusRecord):
+            scales = tuple((aspect, *record.scale_of(aspect)) for aspect in record.aspects)
+            record = dataclasses.replace(
+                record, name="", part="", scale=CorpusRecord().scale, scales=scales
+            )
+        written = canonical_line(record).encode("utf-8") + b"\n"
         if isinstance(record, RaterRecord):
             self._raters.append(written)
             return
@@ -111,11 +113,6 @@ class Digest:
         whole = self._hash.copy()
         whole.update(self._ratings.digest())
         return whole.hexdigest()
-
-
-def _without_names(corpus: CorpusRecord) -> CorpusRecord:
-    scales = tuple((aspect, *corpus.scale_of(aspect)) for aspect in corpus.aspects)
-    return dataclasses.replace(corpus, name="", part="", scale=CorpusRecord().scale, scales=scales)
 
 
 def _fields(instance: Any) -> dict[str, Any]:

@@ -132,9 +132,25 @@ def _utterance(utterance: JsonObject) -> Utterance | None:
     return Utterance(speaker, text.strip())
 
 
+_DESCRIPTION = """\
+A JSON array of dialogues. Each has seven turns, `turn_0` to `turn_6`, and may have a `dialog_id`;
+without one its place in the file, from 0, is its id. The last utterance of every `dialogue` is
+A's; B is the target. The personas are the same in all seven turns. `gold_references` beside
+`gold_reference` holds all of several. A `turn_7`, which would be lost, is refused: jsonl takes
+any number of turns. There are no systems and no ratings in it. The example has one turn of the
+seven."""
+_EXAMPLE = """\
+[{"dialog_id": "cafe-1",
+  "turn_0": {"persona A": ["i bake bread."], "persona B": ["i play the cello."],
+             "dialogue": [{"persona_id": "A", "text": "What a long queue today."}],
+             "gold_reference": "It is, and my rehearsal starts in ten minutes."}}]
+"""
+
 IMPORTER = Importer(
     name="cpdc",
     summary="CPD challenge dialogues, task 1 (JSON array, seven turns)",
     stream=stream,
     sign=re.compile(r'\A\s*\[\s*\{.*?"turn_0"\s*:', re.DOTALL),
+    description=_DESCRIPTION,
+    example=_EXAMPLE,
 )

@@ -71,7 +71,12 @@ def csv_rows(
     lines = csv_lines(path, _names_all(columns), problems)
     line, heading = next(lines, (1, []))
     if sorted(heading) != sorted(columns):
-        problems.stop(line, "", _wrong_heading(heading, columns))
+        wanted = ", ".join(columns)
+        found = json.dumps(",".join(heading[:MAX_COLUMNS])[:100], ensure_ascii=True)
+        message = f"the heading line must be {wanted}; found {found}"
+        if "dialogue_id" in heading and "dialog_id" not in heading:
+            message = f"found dialogue_id, expected dialog_id: the heading line must be {wanted}"
+        problems.stop(line, "", message)
     order = [heading.index(column) for column in columns]
     for line, cells in lines:
         yield line, [cells[place] for place in order]
@@ -228,14 +233,6 @@ def _decoded(file: BinaryIO, row: _Row, problems: Problems) -> Iterator[str]:
                 yield line.decode("utf-8", "replace")  # its length is refused
             else:
                 problems.stop(row.line + 1, "", f"is not UTF-8 ({place}){_SAVE_AS_UTF8}")
-
-
-def _wrong_heading(cells: Sequence[str], columns: Sequence[str]) -> str:
-    wanted = ", ".join(columns)
-    found = json.dumps(",".join(cells[:MAX_COLUMNS])[:100], ensure_ascii=True)
-    if "dialogue_id" in cells and "dialog_id" not in cells:
-        return f"found dialogue_id, expected dialog_id: the heading line must be {wanted}"
-    return f"the heading line must be {wanted}; found {found}"
 
 
 def _plain(error: csv.Error) -> str:

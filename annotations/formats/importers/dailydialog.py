@@ -39,16 +39,12 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         ImportFailed: as in ``file_lines``, and at the first fault after 100.
     """
     yield CorpusRecord(), "", ""
-    conversations = _json_conversations if _is_json(path, problems) else _text_conversations
+    _, first = next(file_lines(path, problems), (0, b""))
+    is_json = first.lstrip().startswith(b"{")
+    conversations = _json_conversations if is_json else _text_conversations
     for index, (number, lines) in enumerate(conversations(path, problems)):
         if lines is not None:
             yield human_dialogue(str(index), lines), number, ""
-
-
-def _is_json(path: Path, problems: Problems) -> bool:
-    for _, line in file_lines(path, problems):
-        return line.lstrip().startswith(b"{")
-    return False
 
 
 def _json_conversations(
@@ -115,9 +111,33 @@ def _text_conversations(
         yield number, None if faults else texts
 
 
+_DESCRIPTION = """\
+Conversations between people, without systems and ratings: what learned metrics are trained on.
+One a line, in either of two layouts, told by the first character of the file; ids count the lines
+that hold something from 0.
+
+* **JSON lines:** `dialogue` is a list of objects with a `text`. Acts, emotions and topics are
+  passed over. All lines of a file have the same `fold`, where they have one: a corpus of two
+  folds would train on what it is evaluated on.
+* **Text**, as in the original release (`dialogues_train.txt`): every utterance ends in `__eou__`,
+  the last one, too.
+
+The speakers take turns, and **B speaks last**. Every answer of B is a turn, from 0, with all that
+was said before it as its context and the answer as its reference. So the last turn holds the
+whole conversation; with an odd number of utterances B begins, and that first utterance answers
+nothing. Training takes the answers of both speakers.
+
+The example as text: `Is the kiln hot ? __eou__ Not yet . __eou__`"""
+_EXAMPLE = (
+    '{"fold": "train", "topic": "work", "dialogue": [{"text": "Is the kiln hot ?", "act":'
+    ' "question"}, {"text": "Not yet ."}]}\n'
+)
+
 IMPORTER = Importer(
     name="dailydialog",
     summary="DailyDialog: human dialogues (JSON lines, or text with __eou__)",
     stream=stream,
     sign=re.compile(r'\A\s*\{[^\n]*"dialogue"\s*:\s*\[|\A[^\n{\[][^\n]*__eou__'),
+    description=_DESCRIPTION,
+    example=_EXAMPLE,
 )

@@ -186,9 +186,32 @@ def _records(
             yield rating, number, f"human_scores[{index}][{position}]"
 
 
+_DESCRIPTION = """\
+JSON lines, one context a line; ids count the lines from 0. `src` is the context in one piece: one
+utterance by A. `hyps` holds one response for each system, named `system_0`, `system_1`, … in that
+order, and `human_scores` one list of mean scores for each response. All lines have as many
+systems and scores as the first. The file holds no raters, so one rater `mean of raters` of the
+kind `aggregate` represents them, and agreement is undefined.
+
+| scores a response | aspects | scale |
+|---|---|---|
+| 1 | `overall` | open |
+| 4 | `relevance`, `grammar`, `content`, `overall` | 1 to 5 |
+| 6 | `Understandable`, `Natural`, `Maintains Context`, `Engaging`, `Uses Knowledge`, `Overall` | USR's |
+| n | `aspect_1` … `aspect_n`; the last one is the main one | open |
+
+An open scale is only checked for finite numbers: the file does not say what the raters could
+choose."""
+_EXAMPLE = (
+    '{"src": "shall we go ? it is late .", "refs": ["yes , let us ."], "hyps": ["why ?", '
+    '"yes ."], "human_scores": [[2.5], [4.25]]}\n'
+)
+
 IMPORTER = Importer(
     name="fbd",
     summary="FBD/PRD corpora: responses with mean human scores (JSON lines)",
     stream=stream,
     sign=re.compile(r'\A\s*\{[^\n]*"hyps"\s*:\s*\['),
+    description=_DESCRIPTION,
+    example=_EXAMPLE,
 )

@@ -221,10 +221,29 @@ def _rater(position: int) -> str:
     return f"position {position}"
 
 
+_DESCRIPTION = """\
+A JSON array, one rated response a row. `Dataset` in lower case without `_eval` names the corpus
+(the *part*); a file with three of them is three corpora. Utterances of the context are separated
+by `|||`, the last one is A's. Responses to the same context belong to one dialogue, named by the
+`ID` of its first row; where one system has the same context twice, those are two dialogues.
+`HumanScores` is a string that holds a list. The raters are anonymous (`position 1`, `position 2`,
+…): the same position in two rows is not the same person. Scale 1 to 5, aspect `overall`, no
+references."""
+_EXAMPLE = (
+    '[{"ID": 0, "Dataset": "dailydialog_EVAL", "DialogModel": "ranker", "Context": "Is it'
+    ' far ?|||Two stops by tram .",\n'
+    '  "Response": "Then I will walk .", "HumanScores": "[4, 5, 3]"},\n'
+    ' {"ID": 1, "Dataset": "dailydialog_EVAL", "DialogModel": "generator", "Context": "Is'
+    ' it far ?|||Two stops by tram .",\n'
+    '  "Response": "Yes .", "HumanScores": "[2, 3, 3, 1]"}]\n'
+)
+
 IMPORTER = Importer(
     name="grade",
     summary="GRADE human judgements: three corpora, one rated response a row (JSON array)",
     stream=stream,
     parts_of=parts_of,
     sign=re.compile(r'\A\s*\[\s*\{.*?"HumanScores"\s*:', re.DOTALL),
+    description=_DESCRIPTION,
+    example=_EXAMPLE,
 )

@@ -33,27 +33,46 @@ _BYTE_ORDER_MARKS = (
 )
 
 
-class _NotJsonError(ValueError):
+class NotJsonError(ValueError):
     """Something that the parser would let pass and that no file may hold."""
 
 
-def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """For ``object_pairs_hook`` of a JSON parser.
+
+    Args:
+        pairs: of one object.
+
+    Returns:
+        The object.
+
+    Raises:
+        NotJsonError: where a key occurs twice.
+    """
     value = dict(pairs)
     if len(value) != len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise _NotJsonError(f"the key {json.dumps(key[:80])} occurs twice in one object")
+                raise NotJsonError(f"the key {json.dumps(key[:80])} occurs twice in one object")
             seen.add(key)
     return value
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise _NotJsonError(f"{name} is not a number in JSON")
+def refuse_constant(name: str) -> NoReturn:
+    """For ``parse_constant`` of a JSON parser.
+
+    Args:
+        name: NaN, Infinity or -Infinity.
+
+    Raises:
+        NotJsonError: always.
+    """
+    raise NotJsonError(f"{name} is not a number in JSON")
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_object_without_duplicates, parse_constant=_refuse_constant
+    object_pairs_hook=object_without_duplicates, parse_constant=refuse_constant
 )
 
 
@@ -210,8 +229,8 @@ class _ArrayText:
 
     def _skip_white_space(self) -> None:
         while True:
-            end = _end_of_white_space(self.text, self.position)
-            self.skip(end - self.position)
+            if white_space := _WHITE_SPACE.match(self.text, self.position):
+                self.skip(white_space.end() - self.position)
             if self.position < len(self.text) or self.at_end:
                 return
             self._drop_read()
@@ -253,11 +272,6 @@ class _ArrayText:
         return f"at line {self.line + lines} column {column}"
 
 
-def _end_of_white_space(text: str, start: int) -> int:
-    match = _WHITE_SPACE.match(text, start)
-    return match.end() if match else start
-
-
 def _met_the_end(error: json.JSONDecodeError, text: str) -> bool:
     return (
         error.msg.startswith("Unterminated string")
@@ -279,7 +293,7 @@ def not_json(error: json.JSONDecodeError) -> str:
 
 
 def _plain(error: ValueError) -> str:
-    if isinstance(error, _NotJsonError):
+    if isinstance(error, NotJsonError):
         return str(error)
     if isinstance(error, json.JSONDecodeError):
         return not_json(error)

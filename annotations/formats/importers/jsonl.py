@@ -248,9 +248,27 @@ _READERS: dict[str, Callable[[JsonObject], Record | None]] = {
     "rating": _rating,
 }
 
+_DESCRIPTION = """\
+docs/formats.md has the fields of each record."""
+_EXAMPLE = (
+    '{"type": "corpus", "name": "Two cooks", "aspects": ["overall", "Natural"], "scales":'
+    ' [["Natural", 1, 3]]}\n'
+    '{"type": "system", "name": "parrot", "kind": "baseline"}\n'
+    '{"type": "rater", "name": "ann"}\n'
+    '{"type": "dialogue", "id": "soup", "persona": ["i cook."], "partner_persona": [], '
+    '"turns": [{"number": 0, "context": [{"speaker": "A", "text": "What is in the '
+    'pot?"}], "references": ["Leeks and potatoes."]}]}\n'
+    '{"type": "response", "dialogue_id": "soup", "turn": 0, "system": "parrot", "text": '
+    '"What is in the pot?"}\n'
+    '{"type": "rating", "dialogue_id": "soup", "turn": 0, "system": "parrot", "rater": '
+    '"ann", "aspect": "overall", "score": 1}\n'
+)
+
 IMPORTER = Importer(
     name="jsonl",
     summary="this project's own format: one record a line (JSON lines)",
     stream=stream,
     sign=re.compile(r'\A\s*\{[^\n]*"type"\s*:\s*"(corpus|dialogue)"'),
+    description=_DESCRIPTION,
+    example=_EXAMPLE,
 )

@@ -110,10 +110,6 @@ def _take(episode: _Episode, text: str) -> tuple[str, str]:
                 return mark.rstrip(":"), f"more than {MAX_SENTENCES} sentences"
             sentences.append(sentence)
             return mark.rstrip(":"), text_fault(sentence, MAX_RESPONSE)
-    return _take_exchange(episode, text)
-
-
-def _take_exchange(episode: _Episode, text: str) -> tuple[str, str]:
     columns = text.split("\t")
     if len(columns) == 1:
         return "", "has no answer: a tab and the answer follow what the partner says"
@@ -146,9 +142,29 @@ def _record(dialogue_id: str, episode: _Episode, problems: Problems) -> Dialogue
     )
 
 
+_DESCRIPTION = """\
+PersonaChat and ConvAI2 as ParlAI writes them (`train_both_original.txt`,
+`train_self_original_no_cands.txt`): numbered lines, a dialogue begins where the number is 1
+again, and its id counts the dialogues from 0. `your persona:` is of the speaker who answers, here
+B, `partner's persona:` of A; either may be missing. A line of conversation holds what A says, a
+tab and B's answer, then perhaps two more columns, a reward and candidates, which are passed over.
+`__SILENCE__` in place of A's first words means that B begins. Turns are as in dailydialog; there
+are no systems and no ratings.
+
+ConvAI2 tells each conversation twice, once from each side. The corpus holds both, as the file
+does; training takes the conversation once, with the personas of both."""
+_EXAMPLE = """\
+1 your persona: i fly kites .
+2 partner's persona: i am a baker .
+3 good morning ! fresh rolls ?\ttwo , please . is it windy outside ?
+4 very . why ?\tthen i know what i will do today .
+"""
+
 IMPORTER = Importer(
     name="personachat",
     summary="PersonaChat and ConvAI2: human dialogues with personas (numbered lines)",
     stream=stream,
     sign=re.compile(r"\A1 (your persona:|partner's persona:|[^\n]*\t)"),
+    description=_DESCRIPTION,
+    example=_EXAMPLE,
 )

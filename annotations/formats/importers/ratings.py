@@ -223,9 +223,19 @@ def _take(
             turn.ratings.append((line, rating))
 
 
+_DESCRIPTION = """\
+docs/formats.md names the columns, with their other names."""
+_EXAMPLE = """\
+dialog_id,turn,system,context,response,rater,score
+cafe-1,0,cook,What is in the pot?,Leeks.,ann,4
+cafe-1,0,cook,What is in the pot?,Leeks.,bob,5
+"""
+
 IMPORTER = Importer(
     name="ratings",
     summary="one rating a row (CSV): dialog_id, turn, system, context, response, rater, score",
     stream=stream,
     sign=re.compile(r"\A\ufeff?[^\[{\n]*\bresponse\b[^\n]*", re.IGNORECASE),
+    description=_DESCRIPTION,
+    example=_EXAMPLE,
 )

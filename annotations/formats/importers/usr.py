@@ -186,9 +186,28 @@ def _response(
             yield rating, response.where, f"{response.field(aspect)}[{index}]"
 
 
+_DESCRIPTION = """\
+A JSON array of contexts; ids are their places, from 0. A context's lines are utterances by turns,
+the last one A's. The lines of `fact` are B's persona, without "your persona:". Every response has
+one list of scores for each aspect, in the order of `annotators`, who are the same people
+throughout. All responses have the same aspects as the first one; `Overall` must be among them.
+The response of `Original Ground Truth` is also the reference (kind `gold`); `New Human Generated`
+has the kind `human`. The six aspects of the paper have its scales (`Understandable` and `Uses
+Knowledge` 0 to 1, `Overall` 1 to 5, the others 1 to 3); other aspects are only checked for being
+finite numbers."""
+_EXAMPLE = r"""[{"context": "do you have pets ?\nno , but plants .\nwhich ones ?\n",
+  "fact": "your persona: i grow cacti.\n",
+  "annotators": ["ann", "bob"],
+  "responses": [
+    {"response": "twelve cacti .\n", "model": "Original Ground Truth", "Overall": [5, 4]},
+    {"response": "i do not know .\n", "model": "Seq2Seq", "Overall": [2, 1]}]}]
+"""
+
 IMPORTER = Importer(
     name="usr",
     summary="USR annotations: contexts with rated responses (JSON array)",
     stream=stream,
     sign=re.compile(r'\A\s*\[\s*\{.*?"annotators"\s*:\s*\[', re.DOTALL),
+    description=_DESCRIPTION,
+    example=_EXAMPLE,
 )

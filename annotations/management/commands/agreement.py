@@ -9,6 +9,8 @@ from annotations.console import (
     MAX_DRAWS,
     ConsoleCommand,
     add_choice_arguments,
+    add_corpus_argument,
+    add_format_argument,
     figure_with_interval,
     parse_integer,
 )
@@ -25,9 +27,15 @@ class Command(ConsoleCommand):
         "How far the raters agree: Krippendorff's alpha, Cohen's and Fleiss' kappa, ICC, "
         "leave-one-out correlation."
     )
+    epilog = """
+    Each interval leaves out one dialogue at a time, so nothing is drawn.
+    docs/statistics_agreement.md has the formulas and says what is undefined when.
+
+      manage.py agreement --corpus usr --aspect engaging --exclude "Original Ground Truth"
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--corpus", required=True, metavar="S")
+        add_corpus_argument(parser)
         add_choice_arguments(parser)
         add_report_arguments(parser)
 
@@ -75,13 +83,18 @@ class Command(ConsoleCommand):
 
 
 def add_report_arguments(parser: CommandParser) -> None:
-    parser.add_argument("--level", choices=["turn", "dialogue"], help="default: turn")
+    parser.add_argument(
+        "--level",
+        choices=["turn", "dialogue"],
+        help="ratings of single responses, or of a system in a whole dialogue (default: turn; a "
+        "campaign has one level)",
+    )
     parser.add_argument(
         "--no-intervals", action="store_true", help="the coefficients alone, which is quicker"
     )
     parser.add_argument("--resamples", type=parse_integer(0, MAX_DRAWS), help=SUPPRESS)
     parser.add_argument("--seed", type=parse_integer(0), help=SUPPRESS)
-    parser.add_argument("--format", choices=["table", "json"], default="table")
+    add_format_argument(parser)
 
 
 def _rows(report: dict[str, Any]) -> list[list[str]]:

@@ -14,9 +14,14 @@ class Command(ConsoleCommand):
         "Delete a corpus with all its versions, ratings and scores. Refused while it has metric "
         "runs, unless --force."
     )
+    epilog = """
+    Works in short transactions, so others may write meanwhile: scores go first, then the corpus at
+    once, then its rows. Stopped before the corpus goes, it is a corpus without some of its scores;
+    stopped later, a worker removes the rest.
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("slug", metavar="CORPUS")
+        parser.add_argument("slug", metavar="CORPUS", help="its slug")
         parser.add_argument("--force", action="store_true", help="delete its metric runs too")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -23,18 +23,30 @@ class Command(ConsoleCommand):
         "known changes nothing; a changed file makes a new version. A file with a problem stores "
         "nothing."
     )
+    epilog = """
+    Up to 100 problems are told with their place and field. docs/formats.md describes every format.
+    In the browser organisers do the same under Corpora, Add a corpus.
+
+      manage.py import_corpus usr pc_usr_data.json --slug usr --name "USR Persona-Chat"
+      manage.py import_corpus grade human_judgement.json --slug grade --private
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
         known = importers()
         parser.add_argument(
             "format", metavar="FORMAT", choices=sorted(known), help=", ".join(sorted(known))
         )
-        parser.add_argument("path", metavar="PATH", type=Path, help="the file")
         parser.add_argument(
-            "--slug", required=True, help="the corpus's short name in commands and addresses"
+            "path", metavar="PATH", type=Path, help="at most DIALEVAL_MAX_IMPORT_MB"
         )
         parser.add_argument(
-            "--name", default="", help="a new corpus's name on pages (default: what the file says)"
+            "--slug",
+            required=True,
+            help="the corpus's short name in commands and addresses; a file with several corpora "
+            "makes SLUG-part of each, such as grade-dailydialog",
+        )
+        parser.add_argument(
+            "--name", default="", help="a new corpus's name on pages (default: the file's, or SLUG)"
         )
         parser.add_argument(
             "--language",

@@ -15,9 +15,22 @@ class Command(ConsoleCommand):
         "Write the whole site to one file, as it is at this moment, while it is in use: every row "
         "and every upload. The file is the same for SQLite and PostgreSQL; restore reads it."
     )
+    epilog = """
+    Where an upload is missing although its submission is there, the file is written all the same:
+    the command names what is not in it and ends with status 1. While a restore runs it waits, and
+    says so. docs/operators.md lists what a backup does not hold.
+
+      manage.py backup --to dialeval.backup
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--to", type=Path, required=True, metavar="FILE")
+        parser.add_argument(
+            "--to",
+            type=Path,
+            required=True,
+            metavar="FILE",
+            help="one of that name is replaced when the new one is whole; only its owner may read it",
+        )
         parser.add_argument(
             "--with-models",
             action="store_true",

@@ -20,6 +20,12 @@ class Command(ConsoleCommand):
         "metrics. An account that is not there is made; its password is asked for, or read from "
         "standard input where that is no terminal."
     )
+    epilog = """
+    The first step on a site without the demo. An account that is disabled, or in production one
+    that the demo made, is refused: it may not act.
+
+      manage.py create_organiser mara
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", metavar="NAME", help="what the account logs in with")

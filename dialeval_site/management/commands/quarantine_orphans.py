@@ -14,9 +14,16 @@ class Command(ConsoleCommand):
         f"to the storage's folder quarantine, and removed after {orphans.QUARANTINE_DAYS} days. "
         "Ends with status 1 where they are too many."
     )
+    epilog = """
+    Prints for each kind how many files were moved, came back and were removed: docs/operators.md.
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--force", action="store_true", help="however many there are")
+        parser.add_argument(
+            "--force",
+            action="store_true",
+            help="move them however many there are: after you have looked",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

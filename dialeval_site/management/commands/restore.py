@@ -17,12 +17,27 @@ class Command(ConsoleCommand):
         "first. All of the file is checked before anything changes; where anything goes wrong, "
         "the database is as it was."
     )
+    epilog = """
+    Rows are loaded in one transaction. Where models could not be placed or sent, rows and uploads
+    are restored all the same: the command ends with status 1 and names the models. While a backup
+    is written, or somebody still uses the PostgreSQL database, it waits, and says so.
+
+      manage.py restore dialeval.backup
+    """
     reads_database = False  # it makes the tables itself
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument(
-            "--replace", action="store_true", help="take away all that the site holds"
+            "file",
+            type=Path,
+            metavar="FILE",
+            help="what backup wrote, by this version or an older one",
+        )
+        parser.add_argument(
+            "--replace",
+            action="store_true",
+            help="take away all that the site holds, and trained models of the same names; without "
+            "it a database that holds anything is refused",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -23,8 +23,8 @@ from annotations.console import ConsoleCommand, one_migrates, parse_integer
 from dialeval_site import environment
 from dialeval_site.demo import DEMO_ACCOUNTS, load_demo
 from dialeval_site.processes import Child
-from workers.language_models.server import KEY_VARIABLE as SERVER_KEY_VARIABLE
-from workers.language_models.server import (
+from workers.inference.language_models.server import KEY_VARIABLE as SERVER_KEY_VARIABLE
+from workers.inference.language_models.server import (
     PACKAGED_MODEL_NAME,
     LocalServerError,
     packaged_smollm2,
@@ -41,20 +41,33 @@ class Command(ConsoleCommand):
         "workers and the web server, and stops them with Ctrl-C. Starting it twice is harmless: "
         "the second one says where the first is."
     )
+    epilog = """
+    Prints the address and the demo's log-ins. Metrics with a model, and chats, have a worker of one
+    process each. Where DIALEVAL_LLM_URL is not set, the packaged language model is started too, on
+    loopback, for chats with systems; without it everything else works, and one line says so.
+
+      manage.py run --port 8080
+    """
 
     reads_database = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=parse_integer(1, 65535), default=8000)
         parser.add_argument(
-            "--no-demo", action="store_true", help="do not load the demo corpus and its log-ins"
+            "--host", default="127.0.0.1", help="where to listen; 127.0.0.1 is this machine only"
+        )
+        parser.add_argument(
+            "--port", type=parse_integer(1, 65535), default=8000, help="where to listen"
+        )
+        parser.add_argument(
+            "--no-demo",
+            action="store_true",
+            help="do not load the demo corpus and its log-ins, which production never has",
         )
         parser.add_argument(
             "--concurrency",
             type=parse_integer(1),
             default=min(2, os.cpu_count() or 1),
-            help="processes of the worker without models",
+            help="processes of the worker that computes metrics without a model",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -13,6 +13,9 @@ class Command(ConsoleCommand):
         "Say which site this database is, and whether the files of DIALEVAL_HOME and of the "
         "storage belong to it. Ends with status 1 where they do not."
     )
+    epilog = """
+    Web servers and workers do not start on files of another database: docs/operators.md.
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
         chosen = parser.add_mutually_exclusive_group()

@@ -14,9 +14,12 @@ class Command(ConsoleCommand):
         "Take two-factor log-in off an account whose owner has lost the phone and the recovery "
         "codes. Make sure first that it is the owner who asks. The audit log notes it."
     )
+    epilog = """
+    From then on the password alone logs in. The log's action is two_factor.reset.
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("username", metavar="NAME")
+        parser.add_argument("username", metavar="NAME", help="what the account logs in with")
 
     def handle(self, *args: Any, **options: Any) -> None:
         name = options["username"]

@@ -4,14 +4,16 @@ it was the last."""
 from __future__ import annotations
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
+from common.jobs.notifications import NOTIFICATIONS_PER_SWEEP
 from leaderboard.challenges.actions.ending import end
 from leaderboard.challenges.models import LogLine, Round, Submission
 from leaderboard.challenges.queries.downloads import hides_references
 from leaderboard.challenges.queries.judge_budget import JUDGES
-from workers import queries, runs
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.common.configuration import Configuration, ConfigurationError, parse
 from workers.models import MetricRun
+from workers.runs import actions, queries
 
 State = Submission.State
 UNDER_WAY = (MetricRun.State.PENDING, MetricRun.State.RUNNING)
@@ -55,10 +57,12 @@ def settle(submission_id: int) -> bool:
     submission. False where it goes on waiting, or is not being scored at all.
     """
     with transaction.atomic():
-        submission = _being_scored(submission_id)
+        scoring = Submission.objects.filter(pk=submission_id, state=State.SCORING)
+        # Locked: the last two runs of a submission may end at once.
+        locked = scoring.select_for_update(of=("self",), no_key=True)
+        submission = locked.select_related("round", "system").first()
         if submission is None or submission.system is None or submission.round is None:
             return False
-        scoring = Submission.objects.filter(pk=submission_id, state=State.SCORING)
         try:
             configurations = configurations_of(submission)
         except UnknownMetric as problem:
@@ -70,7 +74,7 @@ def settle(submission_id: int) -> bool:
             queries.runs_for(configurations, [submission.system]).defer("turn_scores", "undefined")
         )
         if len(found) < len(configurations):
-            runs.request(configurations, [submission.system])
+            actions.request(configurations, [submission.system])
             return False
         if any(run.state in UNDER_WAY for run in found):
             return False
@@ -83,17 +87,6 @@ def settle(submission_id: int) -> bool:
             )
         why = _why(failed, submission.round)
         return end(scoring, State.FAILED, f"Failed: {why}. {NOT_COUNTED}", error=why)
-
-
-def _being_scored(submission_id: int) -> Submission | None:
-    """The row, kept from others until the transaction ends: the last two runs of a submission may
-    end at once."""
-    waiting = Submission.objects.filter(pk=submission_id, state=State.SCORING)
-    return (
-        waiting.select_for_update(of=("self",), no_key=True)
-        .select_related("round", "system")
-        .first()
-    )
 
 
 def _why(failed: list[MetricRun], round: Round) -> str:
@@ -121,3 +114,13 @@ def _because(run: MetricRun, hidden: bool) -> str:
             " for now: the judge is not at hand, the organisers see why and can have it tried again"
         )
     return "" if hidden else f" ({run.error[:LONGEST_ERROR_OF_A_METRIC]})"
+
+
+def settle_all() -> int:
+    """Settle submissions whose runs have ended, first those without a run under way: hundreds that
+    wait for one judge must not hide one that has ended. Returns how many."""
+    at_work = [MetricRun.State.PENDING, MetricRun.State.RUNNING]
+    under_way = Exists(MetricRun.objects.filter(system=OuterRef("system"), state__in=at_work))
+    scoring = Submission.objects.filter(state=State.SCORING).order_by(under_way.asc(), "scoring_at")
+    waiting = list(scoring.values_list("pk", flat=True)[:NOTIFICATIONS_PER_SWEEP])
+    return sum(settle(pk) for pk in waiting)

@@ -17,7 +17,7 @@ from leaderboard.challenges.prompts.budget import cost_of
 from leaderboard.challenges.prompts.prompt_calls import TurnResponse
 from leaderboard.challenges.queries import prompting
 from workers import charges
-from workers.language_models.usage import Usage
+from workers.inference.language_models.usage import Usage
 
 GENERATING = Submission.State.GENERATING
 

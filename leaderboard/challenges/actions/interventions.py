@@ -23,8 +23,12 @@ from common.roles import is_organiser
 from leaderboard.analyses import drop
 from leaderboard.challenges.actions.ending import board_changed, end
 from leaderboard.challenges.actions.finalising import UnknownMetric, configurations_of, settle
-from leaderboard.challenges.actions.score_slots import lock_submitter, retake_score_slot
-from leaderboard.challenges.actions.slots import lock_team, retake_slots
+from leaderboard.challenges.actions.slots import (
+    lock_submitter,
+    lock_team,
+    retake_score_slot,
+    retake_slots,
+)
 from leaderboard.challenges.models import (
     AT_WORK,
     COUNTED,
@@ -33,8 +37,8 @@ from leaderboard.challenges.models import (
     Submission,
 )
 from leaderboard.challenges.models.challenge import BOARD
-from workers import runs
 from workers.models import MetricRun
+from workers.runs import actions
 
 State = Submission.State
 
@@ -85,7 +89,11 @@ def cancel(submission: Submission, by: Any) -> None:
         if present.state not in AT_WORK:
             raise CannotDo(_("It has ended already."))
         if not may_cancel(present, by):
-            raise CannotDo(_why_not_cancelled(present))
+            raise CannotDo(
+                _("It can no longer be cancelled: it is being run, or a score of it is there.")
+                if present.disqualified_at is None
+                else _("It is disqualified and keeps its attempt. Organisers alone may cancel it.")
+            )
         at_work = Submission.objects.filter(pk=present.pk, state__in=AT_WORK)
         if not end(
             at_work,
@@ -100,12 +108,6 @@ def cancel(submission: Submission, by: Any) -> None:
             _withhold(present)
             drop([present.version_id], kind=BOARD)  # evaluated anew, it stood on it
         _record(by, "submission.cancelled", present)
-
-
-def _why_not_cancelled(submission: Submission) -> str:
-    if submission.disqualified_at is not None:
-        return _("It is disqualified and keeps its attempt. Organisers alone may cancel it.")
-    return _("It can no longer be cancelled: it is being run, or a score of it is there.")
 
 
 def _withhold(submission: Submission) -> None:
@@ -130,7 +132,19 @@ def retry(submission: Submission, by: Any) -> None:
         if present.system_id is not None:
             _score_again(present)
         else:
-            _read_again(present)
+            _change(
+                present,
+                state=State.RECEIVED,
+                attempts=0,
+                generating_at=None,
+                problems=[],
+                more_problems=False,
+                hinted_at=None,
+                hints=0,
+                progress_done=0,
+                progress_total=0,
+            )
+            Submission.objects.notify_on_commit(present.pk)
         LogLine.write(present.pk, f"Tried again by {by.get_username()}.")
         _record(by, "submission.retried", present)
         settle(present.pk)
@@ -150,29 +164,13 @@ def re_evaluate(submission: Submission, by: Any) -> None:
         settle(present.pk)
 
 
-def _read_again(submission: Submission) -> None:
-    _change(
-        submission,
-        state=State.RECEIVED,
-        attempts=0,
-        generating_at=None,
-        problems=[],
-        more_problems=False,
-        hinted_at=None,
-        hints=0,
-        progress_done=0,
-        progress_total=0,
-    )
-    Submission.objects.notify_on_commit(submission.pk)
-
-
 def _score_again(submission: Submission) -> None:
     try:
         configurations = configurations_of(submission)
     except UnknownMetric as problem:
         raise CannotDo(problem.message) from None
     _change(submission, state=State.SCORING, scoring_at=timezone.now())
-    runs.request(configurations, [submission.system])
+    actions.request(configurations, [submission.system])
     board_changed(submission.round_id)
 
 

@@ -14,9 +14,9 @@ from leaderboard.challenges.actions.setup import locked
 from leaderboard.challenges.models import Challenge, Submission
 from leaderboard.challenges.queries.judge_budget import challenges_that_pay
 from workers.judges.budgets import ChargedCall, refuse_unless_may_act
+from workers.judges.core.clients import BillingContext
 from workers.judges.ledger import balance_of
 from workers.judges.models import Purse
-from workers.judging.judge_client import BillingContext
 
 LIMITS = ("tokens_limit", "cost_limit")
 

@@ -11,6 +11,7 @@ system, corpus version.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -339,7 +340,11 @@ def re_evaluate_all(round: Round, by: Any = None) -> int:
     """
     states = [Submission.State.SCORED, Submission.State.FAILED]
     found = round.submissions.filter(state__in=states, system__isnull=False).order_by("pk")
-    taken = sum(_re_evaluated(submission, by) for submission in found)
+    taken = 0
+    for submission in found:
+        with suppress(CannotDo):
+            re_evaluate(submission, by)
+            taken += 1
     if not taken:
         raise Refused(_("No submission has been scored yet."))
     with transaction.atomic():
@@ -353,11 +358,3 @@ def re_evaluate_all(round: Round, by: Any = None) -> int:
             submissions=taken,
         )
     return taken
-
-
-def _re_evaluated(submission: Submission, by: Any) -> bool:
-    try:
-        re_evaluate(submission, by)
-    except CannotDo:
-        return False
-    return True

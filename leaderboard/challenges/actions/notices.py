@@ -46,44 +46,35 @@ def tell(submission: Submission) -> int:
     is not told again."""
     if submission.state not in EVENTS:
         return 0
-    hearers = _hearers_of(submission)
+    may_act = accounts_that_may_act()
+    hearers = (
+        may_act.filter(pk=submission.user_id)
+        if submission.team_id is None
+        else may_act.filter(memberships__team=submission.team_id)
+    )
+    hearer_ids = list(hearers.values_list("pk", flat=True))
     common = {"submission": submission, "event": submission.state, "ending": submission.ended_at}
     notices = [
         _notice(user_id=webhook.user_id, channel=Channel.WEBHOOK, webhook=webhook, **common)
-        for webhook in Webhook.objects.filter(user__in=hearers, is_active=True)
+        for webhook in Webhook.objects.filter(user__in=hearer_ids, is_active=True)
     ]
     if settings.SENDS_EMAIL:
         readers = (
             get_user_model()
-            .objects.filter(pk__in=hearers)
+            .objects.filter(pk__in=hearer_ids)
             .exclude(email="")
             .exclude(mail_choice__is_wanted=False)
         )
         notices += [_notice(user_id=user.pk, channel=Channel.EMAIL, **common) for user in readers]
     with transaction.atomic():
         Notice.objects.bulk_create(notices, ignore_conflicts=True)
-        written = [notice.public_id for notice in notices]
-        transaction.on_commit(lambda: _notify_workers_of(written))
+        written = Notice.objects.filter(public_id__in=[notice.public_id for notice in notices])
+        transaction.on_commit(lambda: written.notify(written.values_list("pk", flat=True)))
     return len(notices)
-
-
-def _hearers_of(submission: Submission) -> list[int]:
-    """Keys of accounts that may act, and so hear of it."""
-    hearers = accounts_that_may_act()
-    if submission.team_id is None:
-        hearers = hearers.filter(pk=submission.user_id)
-    else:
-        hearers = hearers.filter(memberships__team=submission.team_id)
-    return list(hearers.values_list("pk", flat=True))
 
 
 def _notice(**fields: Any) -> Notice:
     return Notice(public_id=public_id(), due_at=clock.now(), **fields)
-
-
-def _notify_workers_of(public_ids: list[str]) -> None:
-    notices = Notice.objects.filter(public_id__in=public_ids)
-    notices.notify(notices.values_list("pk", flat=True))
 
 
 def try_webhook(webhook: Webhook) -> Notice:

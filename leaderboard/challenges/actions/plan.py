@@ -21,7 +21,7 @@ from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.actions.rounds import References, RoundParams, create_round
 from leaderboard.challenges.actions.setup import ChallengeParams, create
 from leaderboard.challenges.models import Challenge
-from workers.language_fit import recommended_metrics
+from workers.runs.language_fit import recommended_metrics
 
 WEEKS_OF_A_ROUND = 4
 DAILY_LIMIT, TOTAL_LIMIT = 5, 100

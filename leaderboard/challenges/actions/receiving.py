@@ -207,17 +207,14 @@ def tidy(name: str, description: str) -> tuple[str, str]:
     two that look alike are one. Raises ``NotTaken`` for a name or description that cannot be stored
     or shown."""
     name, description = unicodedata.normalize("NFC", name.strip()), description.strip()
-    if fault := text_fault(name, LONGEST_NAME) or _control_fault(name):
+    fault = text_fault(name, LONGEST_NAME)
+    if not fault and uploads.without_control_signs(name) != name:
+        fault = _("holds characters that cannot be seen")
+    if fault:
         raise NotTaken("name", _("The name %(fault)s.") % {"fault": fault})
     if fault := text_fault(description, LONGEST_DESCRIPTION, may_be_empty=True):
         raise NotTaken("description", _("The description %(fault)s.") % {"fault": fault})
     return name, description
-
-
-def _control_fault(name: str) -> str:
-    if uploads.without_control_signs(name) != name:
-        return _("holds characters that cannot be seen")
-    return ""
 
 
 def _refuse_unless_open(round: Round, team: Team, track: str, now: datetime) -> None:

@@ -30,9 +30,9 @@ from leaderboard.challenges.models.challenge import (
     random_seed,
 )
 from leaderboard.challenges.phase import is_unveiled
-from workers import human_sides, runs
-from workers.metrics.configuration import ConfigurationError, parse
-from workers.queries import why_not_offered
+from workers.metrics.common.configuration import ConfigurationError, parse
+from workers.runs import actions, queries
+from workers.runs.queries import why_not_offered
 
 RESERVED_SLUGS = frozenset({"new"})
 References = Round.References
@@ -143,7 +143,7 @@ def _score_corpus_baselines(round: Round) -> None:
     if round.shows_corpus_baselines:
         named = [parse(one) for one in [*round.metrics, *round.private_metrics]]
         offered = [one for one in named if not why_not_offered(one, round.version)]
-        runs.request(offered, select_systems(round.version, kinds=[System.Kind.BASELINE]))
+        actions.request(offered, select_systems(round.version, kinds=[System.Kind.BASELINE]))
 
 
 def delete_round(round: Round, by: Any = None) -> None:
@@ -333,7 +333,7 @@ def _spelled(
         why = why_not_offered(configuration, version)
         if why and configuration.text not in known:
             raise Refused(f"{configuration.text}: {why}", field)
-        text = configuration.text if why else human_sides.pinned(configuration, version).text
+        text = configuration.text if why else queries.pinned(configuration, version).text
         if text not in texts:
             texts.append(text)
     return texts

@@ -20,8 +20,7 @@ from common.roles import is_organiser
 from leaderboard import actions as meta_evaluation
 from leaderboard.challenges import uploads
 from leaderboard.challenges.actions.receiving import NotTaken, Received, refuse_unreadable, store
-from leaderboard.challenges.actions.score_slots import free_score_slot, lock_submitter
-from leaderboard.challenges.actions.slots import QuotaExceeded
+from leaderboard.challenges.actions.slots import QuotaExceeded, free_score_slot, lock_submitter
 from leaderboard.challenges.models import COUNTED, Submission
 from leaderboard.challenges.models.submission import AT_WORK
 from leaderboard.challenges.queries.attempts import day_of
@@ -160,17 +159,15 @@ def _refuse_unusable(name: str, level: str, link: str) -> None:
     if level not in SubmittedMetric.Level.values:
         raise NotTaken("level", _("Scores are of turns, of dialogues or of systems."))
     if link:
-        _refuse_bad_link(link)
-
-
-def _refuse_bad_link(link: str) -> None:
-    wrong = NotTaken("link", _("The link must be an address that begins with http:// or https://."))
-    if len(link) > LONGEST_LINK:
-        raise wrong
-    try:
-        _is_address(link)
-    except ValidationError:
-        raise wrong from None
+        wrong = NotTaken(
+            "link", _("The link must be an address that begins with http:// or https://.")
+        )
+        if len(link) > LONGEST_LINK:
+            raise wrong
+        try:
+            _is_address(link)
+        except ValidationError:
+            raise wrong from None
 
 
 def _refuse_taken_name(version: CorpusVersion, name: str) -> None:

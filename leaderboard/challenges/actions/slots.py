@@ -1,9 +1,9 @@
 """Submission quotas: a counted submission holds one of its team's places of the day and one of the
-round.
+round; a file of metric scores holds one of its sender's places of the day.
 
 That no two hold the same place, and none one above its limit, is a rule of the database. Here free
-ones are found, under a lock of the team's row, so that uploads of one team wait for each other
-instead of running into that rule.
+ones are found, under a lock of the team's or the sender's row, so that uploads of one team wait for
+each other instead of running into that rule.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.db.models import QuerySet
 
 from leaderboard.challenges.models import Round, Submission, Team
@@ -101,3 +103,43 @@ def _lowest_free(taken: Iterable[int]) -> int:
     while place in known:
         place += 1
     return place
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreQuotaSlot:
+    day: date
+    day_place: int
+    day_limit: int
+
+    def as_fields(self) -> dict[str, Any]:
+        return {"day": self.day, "day_place": self.day_place, "day_limit": self.day_limit}
+
+
+def lock_submitter(user_id: int) -> None:
+    """Until the transaction ends, nobody else takes a place of this user."""
+    get_user_model().objects.select_for_update(no_key=True).get(pk=user_id)
+
+
+def free_score_slot(user: Any, day: date) -> ScoreQuotaSlot:
+    """Raises ``QuotaExceeded``. The caller has locked the sender."""
+    taken = _taken_by_user(user.pk, day)
+    if len(taken) >= settings.SCORE_FILES_PER_DAY:
+        raise QuotaExceeded("day")
+    return ScoreQuotaSlot(day, _lowest_free(taken), settings.SCORE_FILES_PER_DAY)
+
+
+def retake_score_slot(submission: Submission) -> ScoreQuotaSlot:
+    """For a file that gave its place back and is taken up again by an organiser, who decides: the
+    row's own limit is raised to the place that it gets."""
+    assert submission.day is not None
+    place = _lowest_free(_taken_by_user(submission.user_id, submission.day))
+    return ScoreQuotaSlot(submission.day, place, max(settings.SCORE_FILES_PER_DAY, place))
+
+
+def _taken_by_user(user_id: int | None, day: date) -> set[int]:
+    if user_id is None:  # a deleted account takes none
+        return set()
+    holding = Submission.objects.filter(
+        kind=Submission.Kind.SCORES, user=user_id, day=day, day_place__isnull=False
+    )
+    return {place for place in holding.values_list("day_place", flat=True) if place is not None}

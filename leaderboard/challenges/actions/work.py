@@ -28,8 +28,8 @@ from leaderboard.challenges.actions.interventions import (
 )
 from leaderboard.challenges.models import LogLine, Submission
 from leaderboard.models import SubmittedMetric
-from workers import runs
-from workers.metrics.unicode_folding import folding_report, foldings
+from workers.metrics.common.unicode_folding import folding_report, foldings
+from workers.runs import actions
 
 __all__ = [
     "CannotDo",
@@ -103,7 +103,10 @@ def accept(claim: Claim, responses: Iterable[tuple[int, str]]) -> bool:
         configurations = configurations_of(submission)
         system = _system_of(submission)
         folded: Counter[str] = Counter()
-        count = _store_responses(system, _counting_foldings(responses, folded))
+        count, waiting = 0, _counting_foldings(responses, folded)
+        while batch := list(_responses(system, islice(waiting, RESPONSES_A_BATCH))):
+            Response.objects.bulk_create(batch)
+            count += len(batch)
         Submission.objects.owned(claim).update(
             state=State.SCORING, scoring_at=timezone.now(), system=system, error="", **NO_LEASE
         )
@@ -114,7 +117,7 @@ def accept(claim: Claim, responses: Iterable[tuple[int, str]]) -> bool:
         )
         for sentence in folding_report(folded):
             LogLine.write(claim.row_id, sentence)
-        runs.request(configurations, [system])
+        actions.request(configurations, [system])
     settle(claim.row_id)  # a round without metrics has nothing to wait for
     return True
 
@@ -133,33 +136,20 @@ def _system_of(submission: Submission) -> System:
     assert submission.team is not None
     version = CorpusVersion.objects.select_for_update(no_key=True).get(pk=submission.version_id)
     last = version.systems.aggregate(last=Max("position"))["last"]
-    return System.objects.create(
-        version=version,
-        position=0 if last is None else last + 1,
-        name=_free_name(version, f"{submission.team.name}: {submission.name}"),
-        kind=System.Kind.AGENT,
-        description=submission.description,
-        withheld=True,
-    )
-
-
-def _free_name(version: CorpusVersion, wanted: str) -> str:
-    """``wanted``, or the first of ``wanted (2)``, ``wanted (3)``, … that no system of the version
-    has."""
+    wanted = f"{submission.team.name}: {submission.name}"
     name, number = wanted[:LONGEST_SYSTEM_NAME].rstrip(), 1
     while version.systems.filter(name=name).exists():
         number += 1
         ending = f" ({number})"
         name = wanted[: LONGEST_SYSTEM_NAME - len(ending)].rstrip() + ending
-    return name
-
-
-def _store_responses(system: System, responses: Iterable[tuple[int, str]]) -> int:
-    count, waiting = 0, iter(responses)
-    while batch := list(_responses(system, islice(waiting, RESPONSES_A_BATCH))):
-        Response.objects.bulk_create(batch)
-        count += len(batch)
-    return count
+    return System.objects.create(
+        version=version,
+        position=0 if last is None else last + 1,
+        name=name,
+        kind=System.Kind.AGENT,
+        description=submission.description,
+        withheld=True,
+    )
 
 
 def _responses(system: System, pairs: Iterable[tuple[int, str]]) -> Iterator[Response]:

@@ -16,6 +16,9 @@ from common.api.schemas import Page, Paging, Text, page_of
 router = Router(tags=["audit"])
 
 
+SAME = ("at", "actor", "action", "subject", "challenge", "campaign", "details")
+
+
 class EntryOut(Schema):
     id: int = Field(description="Later entries have higher ones.")
     at: datetime = Field(description="When.")
@@ -55,9 +58,9 @@ def list_audit(
         rows = rows.filter(campaign=params.campaign)
     if params.action:
         rows = rows.filter(action__startswith=params.action)
-    return page_of(rows, "-pk", paging, _entry)
-
-
-def _entry(entry: AuditEntry) -> dict[str, Any]:
-    names = ("at", "actor", "action", "subject", "challenge", "campaign", "details")
-    return {"id": entry.pk, **{name: getattr(entry, name) for name in names}}
+    return page_of(
+        rows,
+        "-pk",
+        paging,
+        lambda entry: {"id": entry.pk, **{name: getattr(entry, name) for name in SAME}},
+    )

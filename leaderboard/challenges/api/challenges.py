@@ -23,8 +23,11 @@ from leaderboard.challenges.api.schemas import (
     TeamIn,
     TeamOut,
 )
-from leaderboard.challenges.queries.challenges import member_named, team_with_invitation
-from leaderboard.challenges.queries.listing import challenges_seen_by
+from leaderboard.challenges.queries.challenges import (
+    challenges_seen_by,
+    member_named,
+    team_with_invitation,
+)
 
 router = Router(tags=["challenges"])
 

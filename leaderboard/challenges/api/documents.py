@@ -19,9 +19,13 @@ from leaderboard.challenges.phase import is_unveiled, phase_of
 from leaderboard.challenges.queries import submissions as submission_queries
 from leaderboard.challenges.queries.attempts import attempts_left
 from leaderboard.challenges.queries.board import sees_private_board
-from leaderboard.challenges.queries.challenges import leader_of, members_of, why_no_invitation
-from leaderboard.challenges.queries.listing import size_of
-from workers.metrics.configuration import ConfigurationError, parse
+from leaderboard.challenges.queries.challenges import (
+    leader_of,
+    members_of,
+    size_of,
+    why_no_invitation,
+)
+from workers.metrics.common.configuration import still_there
 
 
 def challenge_row(challenge: Challenge) -> dict[str, Any]:
@@ -70,6 +74,7 @@ def _disqualification(at: datetime | None, reason: str) -> dict[str, Any] | None
     return {"at": at, "reason": reason} if at is not None else None
 
 
+PROMPT_LIMITS = ("calls_per_utterance", "input_tokens_per_dialogue", "output_tokens_per_dialogue")
 SAME = (
     "slug",
     "name",
@@ -101,14 +106,11 @@ def round_document(round: Round, user: Any, team: Team | None) -> dict[str, Any]
         "turns": turns,
         "private_metrics": round.private_metrics if sees_private_board(round, user, now) else None,
         "is_unveiled": is_unveiled(round.unveil_at, now),
-        "prompt": _prompt_limits(round) if Track.PROMPT in round.tracks else None,
+        "prompt": {name: getattr(round, name) for name in PROMPT_LIMITS}
+        if Track.PROMPT in round.tracks
+        else None,
         "attempts": attempts_document(round, team),
     }
-
-
-def _prompt_limits(round: Round) -> dict[str, int]:
-    names = ("calls_per_utterance", "input_tokens_per_dialogue", "output_tokens_per_dialogue")
-    return {name: getattr(round, name) for name in names}
 
 
 def attempts_document(round: Round | None, team: Team | None) -> dict[str, Any] | None:
@@ -185,7 +187,14 @@ def submission_document(submission: Submission, user: Any) -> dict[str, Any]:
         "rank_reason": _why_no_rank(standing) if submission.round_id else METRIC_SCORES,
         "is_settling": standing is not None and standing.is_settling,
         "attempts": attempts_document(submission.round, submission.team),
-        "usage": _usage(submission) if is_prompt else None,
+        "usage": {
+            "calls": submission.calls,
+            "input_tokens": submission.input_tokens,
+            "output_tokens": submission.output_tokens,
+            "cost": float(submission.cost) if submission.cost is not None else None,
+        }
+        if is_prompt
+        else None,
         "is_baseline": submission.is_baseline,
         "disqualified": _disqualification(submission.disqualified_at, submission.disqualification),
         "may_cancel": may_cancel(submission, user),
@@ -198,7 +207,9 @@ def own_scores(submission: Submission, user: Any) -> list[dict[str, Any]]:
         {
             "metric": line.metric,
             "part": part.name,
-            "higher_is_better": _higher_is_better(line.metric),
+            # Of a metric that is no longer installed its column says so, too
+            "higher_is_better": (known := still_there(line.metric)) is None
+            or known.metric.higher_is_better,
             "value": line.value,
             "ci": line.ci,
             "reason": line.reason or None if line.value is None else None,
@@ -207,13 +218,6 @@ def own_scores(submission: Submission, user: Any) -> list[dict[str, Any]]:
         for part in submission_queries.parts_of(submission, user)
         for line in part.lines
     ]
-
-
-def _higher_is_better(metric: str) -> bool:
-    try:
-        return parse(metric).metric.higher_is_better
-    except ConfigurationError:  # no longer installed: its column says so, too
-        return True
 
 
 METRIC_SCORES = "a metric's scores have no rank"
@@ -229,15 +233,6 @@ def _why_no_rank(standing: submission_queries.Standing | None) -> str | None:
     if standing.is_settling:
         return "the board is being computed"
     return standing.reason or "it is not on the board"
-
-
-def _usage(submission: Submission) -> dict[str, Any]:
-    return {
-        "calls": submission.calls,
-        "input_tokens": submission.input_tokens,
-        "output_tokens": submission.output_tokens,
-        "cost": float(submission.cost) if submission.cost is not None else None,
-    }
 
 
 def log_document(line: LogLine) -> dict[str, Any]:

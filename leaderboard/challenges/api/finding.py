@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from common.api.problems import Refused
 from leaderboard.challenges import access
 from leaderboard.challenges.models import Challenge, Round, Submission, Team
-from leaderboard.challenges.queries.listing import challenges_seen_by
+from leaderboard.challenges.queries.challenges import challenges_seen_by
 
 
 def challenge_at(request: HttpRequest, slug: str) -> Challenge:

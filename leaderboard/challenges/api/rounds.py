@@ -34,7 +34,7 @@ from leaderboard.challenges.models import Round, Team
 from leaderboard.challenges.phase import phase_of
 from leaderboard.challenges.queries.board import round_board
 from leaderboard.challenges.queries.downloads import dialogues_file, template_file, why_no_download
-from leaderboard.challenges.queries.listing import submissions_seen_by
+from leaderboard.challenges.queries.submissions import submissions_seen_by
 from leaderboard.challenges.upload_answers import field_of, status_of
 
 router = Router(tags=["rounds"])

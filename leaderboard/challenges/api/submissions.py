@@ -25,7 +25,7 @@ from leaderboard.challenges.api.schemas import (
     SubmissionRow,
 )
 from leaderboard.challenges.models import Submission
-from leaderboard.challenges.queries.listing import is_own, submissions_seen_by
+from leaderboard.challenges.queries.submissions import is_own, submissions_seen_by
 
 router = Router(tags=["submissions"])
 SUBMISSION = "/submissions/{slug:id}"

@@ -24,9 +24,10 @@ def best_of_each(candidates: Iterable[Candidate], higher_is_better: bool) -> dic
     """Team → submission with the best defined value, the first of equals; the latest where none is
     defined."""
     chosen: dict[int, Candidate] = {}
+    sign = 1 if higher_is_better else -1
     for candidate in sorted(candidates, key=lambda one: one.place):
         known = chosen.get(candidate.team)
-        if known is None or _is_better(candidate.value, known.value, higher_is_better):
+        if known is None or math.isnan(known.value) or sign * candidate.value > sign * known.value:
             chosen[candidate.team] = candidate
     return {team: candidate.submission for team, candidate in chosen.items()}
 
@@ -34,9 +35,3 @@ def best_of_each(candidates: Iterable[Candidate], higher_is_better: bool) -> dic
 def latest_of_each(candidates: Iterable[Candidate]) -> dict[int, int]:
     """Team → the submission that came last."""
     return {one.team: one.submission for one in sorted(candidates, key=lambda one: one.place)}
-
-
-def _is_better(value: float, known: float, higher_is_better: bool) -> bool:
-    if math.isnan(known):
-        return True
-    return value > known if higher_is_better else value < known

@@ -30,19 +30,21 @@ def dialogue_entry(dialogue: DialogueRecord, *, hidden: bool) -> dict[str, Any]:
         entry[key_of(turn.number)] = {
             "persona A": list(dialogue.partner_persona),
             "persona B": list(dialogue.persona),
-            "dialogue": _masked_history(dialogue, turn) if hidden else _history(turn),
+            "dialogue": _masked_history(dialogue, turn)
+            if hidden
+            else [{"persona_id": one.speaker, "text": one.text} for one in turn.context],
             **({} if hidden else _references(turn)),
         }
     return entry
 
 
-def _history(turn: TurnRecord) -> list[dict[str, Any]]:
-    return [{"persona_id": utterance.speaker, "text": utterance.text} for utterance in turn.context]
-
-
 def _masked_history(dialogue: DialogueRecord, turn: TurnRecord) -> list[dict[str, Any]]:
+    # The turns whose answers stand in this history
     answered = {
-        len(other.context): other.number for other in dialogue.turns if _is_before(other, turn)
+        len(other.context): other.number
+        for other in dialogue.turns
+        if len(other.context) < len(turn.context)
+        and turn.context[: len(other.context)] == other.context
     }
     history: list[dict[str, Any]] = []
     for place, utterance in enumerate(turn.context):
@@ -52,14 +54,6 @@ def _masked_history(dialogue: DialogueRecord, turn: TurnRecord) -> list[dict[str
             own = {"turn": answered[place]} if place in answered else {}
             history.append({"persona_id": utterance.speaker, "text": None, **own})
     return history
-
-
-def _is_before(other: TurnRecord, turn: TurnRecord) -> bool:
-    """Whether the answer to ``other`` stands in the history of ``turn``."""
-    return (
-        len(other.context) < len(turn.context)
-        and turn.context[: len(other.context)] == other.context
-    )
 
 
 def _references(turn: TurnRecord) -> dict[str, Any]:

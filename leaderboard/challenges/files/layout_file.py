@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from annotations.formats.importers.csv_source import csv_rows
 from annotations.formats.importers.fields import JsonObject
@@ -45,37 +44,26 @@ def _pairs(path: Path, problems: Problems) -> Iterator[tuple[str, int]]:
     if format == "json":
         for index, (where, element) in enumerate(array_elements(path, problems)):
             dialogue = JsonObject.of(element, where, problems)
-            if dialogue is not None:
-                yield from _pairs_of_dialogue(dialogue, index)
+            if dialogue is None:
+                continue
+            # Without an id the dialogue's place in the file is its id, as in the challenge's own
+            # files.
+            name = dialogue.name("dialog_id") if dialogue.has("dialog_id") else str(index)
+            if name is not None:
+                keys = filter(_TURN_KEY.fullmatch, dialogue.value)
+                for turn in sorted(int(key.removeprefix("turn_")) for key in keys):
+                    yield name, turn
     elif format == "jsonl":
         for number, value in json_lines(path, problems):
-            yield from _pair_from_row(JsonObject.of(value, number, problems))
+            line = JsonObject.of(value, number, problems)
+            if line is None:
+                continue
+            name, place = line.name("dialog_id"), line.parse_integer("turn")
+            if name is not None and place is not None:
+                yield name, place
     else:
-        for number, (dialogue_id, turn, _) in csv_rows(path, COLUMNS, problems):
-            if _WHOLE.fullmatch(turn):
-                yield without_guard(dialogue_id), int(turn)
+        for number, (dialogue_id, written, _) in csv_rows(path, COLUMNS, problems):
+            if _WHOLE.fullmatch(written):
+                yield without_guard(dialogue_id), int(written)
             else:
                 problems.add(number, "turn", "must be a whole number")
-
-
-def _pairs_of_dialogue(dialogue: JsonObject, index: int) -> Iterator[tuple[str, int]]:
-    """Without an id the dialogue's place in the file is its id, as in the challenge's own files."""
-    name = dialogue.name("dialog_id") if dialogue.has("dialog_id") else str(index)
-    if name is not None:
-        yield from (
-            (name, number)
-            for number in sorted(map(_turn_of, filter(_TURN_KEY.fullmatch, dialogue.value)))
-        )
-
-
-def _pair_from_row(line: JsonObject | None) -> Iterator[tuple[str, int]]:
-    if line is None:
-        return
-    name: Any = line.name("dialog_id")
-    turn = line.parse_integer("turn")
-    if name is not None and turn is not None:
-        yield name, turn
-
-
-def _turn_of(key: str) -> int:
-    return int(key.removeprefix("turn_"))

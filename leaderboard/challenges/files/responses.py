@@ -19,7 +19,7 @@ from common.text import MAX_RESPONSE, text_fault
 from leaderboard.challenges.files.formats import Format, format_of
 from leaderboard.challenges.files.layout import Layout, Shape, key_of
 from leaderboard.challenges.files.words import shown, shown_field, some
-from workers.metrics.unicode_folding import foldings
+from workers.metrics.common.unicode_folding import foldings
 
 COLUMNS = ("dialog_id", "turn", "response")
 PROGRESS_EVERY = 5_000
@@ -47,7 +47,7 @@ class Counts:
     empty: int = 0
     foldings: Mapping[str, int] = field(default_factory=dict)
     """By kind: responses with curly quotes, unusual spaces, invisible characters and the like,
-    which metrics read as plain ones (``workers.metrics.unicode_folding``)."""
+    which metrics read as plain ones (``workers.metrics.common.unicode_folding``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,8 @@ class _Reading:
         dialogue_id = self._dialogue_id(line, value, tell_missing=False)
         turn = value.get("turn")
         if "turn" in value and (isinstance(turn, bool) or not isinstance(turn, int)):
-            self._problems.add(line, "turn", f"must be a whole number, not {_number_kind(turn)}")
+            kind = str(turn)[:20] if isinstance(turn, float) else kind_of(turn)
+            self._problems.add(line, "turn", f"must be a whole number, not {kind}")
             turn = None
         if dialogue_id is None or turn is None:
             return None
@@ -308,10 +309,6 @@ def _unknown_key(key: str, shape: Shape) -> str:
             f"{key_of(shape.numbers[-1])}"
         )
     return "is not a field of this format"
-
-
-def _number_kind(value: Any) -> str:
-    return str(value)[:20] if isinstance(value, float) else kind_of(value)
 
 
 def _number(value: int) -> str:

@@ -35,9 +35,9 @@ from leaderboard.challenges.models.challenge import (
     random_seed,
 )
 from leaderboard.challenges.queries import organising
-from workers.language_fit import why_hard_to_read
-from workers.metric_list import Kind, by_kind
-from workers.metrics.configuration import ConfigurationError, parse, still_there
+from workers.metrics.common.configuration import ConfigurationError, parse, still_there
+from workers.runs.language_fit import why_hard_to_read
+from workers.runs.metric_list import Kind, by_kind
 
 DATES = ("opens_at", "closes_at", "unveil_at")
 LARGEST_LIMIT, LARGEST_SEED, MOST_TOKENS, MOST_METRICS = 1_000_000, 2**31 - 1, 10_000_000, 100
@@ -218,7 +218,8 @@ class RoundForm(forms.Form):
         self, data: Any = None, *, challenge: Challenge, round: Round | None = None
     ) -> None:
         self.challenge, self.round = challenge, round
-        super().__init__(data, initial=_of_a_new_round() if round is None else _of(round))
+        new = {"split_seed": random_seed(), "references": Round.References.PUBLIC}
+        super().__init__(data, initial=new if round is None else _of(round))
         self.settled = {} if round is None else locked_fields(round)
         self.fields["version"].queryset = organising.versions_to_choose()
         self.fields["version"].label_from_instance = version_text
@@ -378,7 +379,11 @@ class RoundForm(forms.Form):
         zone = cleaned.get("zone") or UTC_KEY
         for name in DATES:
             if isinstance(cleaned.get(name), datetime):
-                cleaned[name] = self._in_utc(name, cleaned[name], zone)
+                try:
+                    cleaned[name] = in_utc(cleaned[name].replace(tzinfo=None), zone)
+                except (NoSuchTime, OverflowError):
+                    self.add_error(name, _("Clocks of this time zone never show this time."))
+                    cleaned[name] = None
         opens, closes = cleaned.get("opens_at"), cleaned.get("closes_at")
         if opens and closes and closes <= opens:
             self.add_error("closes_at", _("It must close after it opens."))
@@ -387,13 +392,6 @@ class RoundForm(forms.Form):
         ):
             self.add_error("unveil_at", why)
         return cleaned
-
-    def _in_utc(self, name: str, moment: datetime, zone: str) -> datetime | None:
-        try:
-            return in_utc(moment.replace(tzinfo=None), zone)
-        except (NoSuchTime, OverflowError):
-            self.add_error(name, _("Clocks of this time zone never show this time."))
-            return None
 
     def clean_more_metrics(self) -> list[str]:
         lines = [line.strip() for line in self.cleaned_data["more_metrics"].splitlines()]
@@ -440,15 +438,7 @@ PROMPT_FIELDS = (
 
 
 def _of(round: Round) -> dict[str, Any]:
+    percent = float(f"{round.public_share * 100:.6g}")
     return {name: getattr(round, name) for name in NOTED} | {
-        "public_share": _percent(round.public_share)
+        "public_share": int(percent) if percent.is_integer() else percent
     }
-
-
-def _percent(share: float) -> int | float:
-    percent = float(f"{share * 100:.6g}")
-    return int(percent) if percent.is_integer() else percent
-
-
-def _of_a_new_round() -> dict[str, Any]:
-    return {"split_seed": random_seed(), "references": Round.References.PUBLIC}

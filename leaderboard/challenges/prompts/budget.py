@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from workers.language_models.usage import Usage
+from workers.inference.language_models.usage import Usage
 
 MILLION = 1_000_000
 MOST_CHARACTERS_A_TOKEN = 8

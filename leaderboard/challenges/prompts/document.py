@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import codecs
 import json
-from typing import Any, NoReturn
+from typing import Any
 
-from annotations.formats.importers.json_source import not_json
+from annotations.formats.importers.json_source import (
+    NotJsonError,
+    not_json,
+    object_without_duplicates,
+    refuse_constant,
+)
 from annotations.formats.importers.problems import Problems
 
 DEEPEST = 20
 """Levels of nesting. A prompt has three."""
-
-
-class _NotJson(ValueError):
-    """Something that the parser would let pass and that no document may hold."""
 
 
 def one_document(data: bytes, problems: Problems) -> Any:
@@ -35,11 +36,11 @@ def one_document(data: bytes, problems: Problems) -> Any:
     _refuse_depth(text, problems)
     try:
         return json.loads(
-            text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant
+            text, object_pairs_hook=object_without_duplicates, parse_constant=refuse_constant
         )
     except json.JSONDecodeError as error:
         problems.stop("", "", f"{not_json(error)} at line {error.lineno} column {error.colno}")
-    except _NotJson as error:
+    except NotJsonError as error:
         problems.stop("", "", str(error))
     except RecursionError:
         problems.stop("", "", "is nested too deeply")
@@ -62,16 +63,3 @@ def _refuse_depth(text: str, problems: Problems) -> None:
                 problems.stop("", "", f"is nested more than {DEEPEST} levels deep")
         elif character in "]}":
             depth -= 1
-
-
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    seen: set[str] = set()
-    for key, _ in pairs:
-        if key in seen:
-            raise _NotJson(f"the key {json.dumps(key[:80])} occurs twice in one object")
-        seen.add(key)
-    return dict(pairs)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise _NotJson(f"{name} is not a number in JSON")

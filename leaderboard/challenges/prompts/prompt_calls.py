@@ -1,7 +1,7 @@
 """One turn of a prompt: its one or two calls, what they may use, and what an endpoint's failure is
 called.
 
-Nothing that an endpoint says is trusted (``workers/language_models/refusals.py``).
+Nothing that an endpoint says is trusted (``workers/inference/language_models/refusals.py``).
 """
 
 from __future__ import annotations
@@ -19,11 +19,16 @@ from leaderboard.challenges.prompts.budget import (
     used_up,
 )
 from leaderboard.challenges.prompts.render import Place, messages_for, plain_text, response_of
-from leaderboard.challenges.prompts.spec import Prompt, Template, digest
-from workers.language_models.chat_prompt import seed_of
-from workers.language_models.client import Completion, LanguageModel, Message
-from workers.language_models.refusals import reason_of, storable_error, why_not_taken, without_key
-from workers.language_models.usage import Usage, most_of
+from leaderboard.challenges.prompts.spec import Prompt, digest
+from workers.inference.language_models.chat_prompt import seed_of
+from workers.inference.language_models.client import Completion, LanguageModel, Message
+from workers.inference.language_models.refusals import (
+    reason_of,
+    storable_error,
+    why_not_taken,
+    without_key,
+)
+from workers.inference.language_models.usage import Usage, most_of
 
 _MODEL_NAME = re.compile(r"[A-Za-z0-9._:/@+-]{1,100}")
 
@@ -83,7 +88,8 @@ class Questioner:
         if full := used_up(used, self.limits):
             return TurnResponse("", Usage(), full)
         usage, answer = Usage(), ""
-        for call, template in enumerate(self._templates(), start=1):
+        templates = [one for one in (self.prompt.first, self.prompt.second) if one is not None]
+        for call, template in enumerate(templates, start=1):
             capacity = longest_answer(self.prompt.settings.max_tokens, used + usage, self.limits)
             if call > 1 and (full := used_up(used + usage, self.limits)):
                 return TurnResponse("", usage, full)
@@ -116,13 +122,6 @@ class Questioner:
     def seed(self, dialogue: str, number: int, call: int) -> int:
         """Another for every prompt, dialogue, turn and call, and always the same for the same."""
         return seed_of(digest(self.prompt), dialogue, number, call)
-
-    def _templates(self) -> Sequence[Template]:
-        return (
-            [self.prompt.first]
-            if self.prompt.second is None
-            else [self.prompt.first, self.prompt.second]
-        )
 
     def _settings(self) -> dict[str, float | int | list[str]]:
         settings = self.prompt.settings

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from leaderboard.challenges.prompts.spec import FIRST_ANSWER, MARKS, Template
-from workers.language_models.chat_prompt import EmptyAnswer, utterance_of
-from workers.language_models.client import Message
+from workers.inference.language_models.chat_prompt import EmptyAnswer, utterance_of
+from workers.inference.language_models.client import Message
 
 LONGEST_RESPONSE = 4_000
 _BLANKS = re.compile(r"\s+")

@@ -214,16 +214,13 @@ def _stops(settings: JsonObject) -> tuple[str, ...]:
         settings.complain("stop", f"has {len(stops):,} entries; at most {MOST_STOPS} are allowed")
         return ()
     for place, stop in enumerate(stops):
-        fault = _stop_fault(stop)
+        if not isinstance(stop, str):
+            fault = f"must be a string, not {kind_of(stop)}"
+        elif not stop:
+            fault = "is empty"
+        else:
+            # A line end alone is a good place to stop
+            fault = text_fault(stop, LONGEST_STOP, may_be_empty=True)
         if fault:
             settings.complain(f"stop[{place}]", fault)
     return tuple(stop for stop in stops if isinstance(stop, str))
-
-
-def _stop_fault(stop: Any) -> str:
-    if not isinstance(stop, str):
-        return f"must be a string, not {kind_of(stop)}"
-    if not stop:
-        return "is empty"
-    # A line end alone is a good place to stop
-    return text_fault(stop, LONGEST_STOP, may_be_empty=True)

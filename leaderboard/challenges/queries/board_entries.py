@@ -29,9 +29,9 @@ from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.standing import MEANS_CI
 from leaderboard.statistics.correlation.placed_scores import FloatArray
-from workers.language_fit import reading_warnings
-from workers.metrics.configuration import Configuration, still_there
+from workers.metrics.common.configuration import Configuration, still_there
 from workers.models import MetricRun
+from workers.runs.language_fit import reading_warnings
 
 BASELINE = "a baseline: shown beside the others, not ranked"
 ONE_TURN = "the gold answers are hidden, and the mean over one turn would be that turn's score"
@@ -64,6 +64,27 @@ class Entry:
             return f"disqualified: {self.disqualified}"
         return BASELINE if self.is_baseline else ""
 
+    def as_json(self, place: Place, scores: Sequence[Score]) -> dict[str, Any]:
+        submission = self.submission
+        return {
+            "submission": submission.public_id if submission else None,
+            "team": submission.team.name if submission else None,
+            "team_id": submission.team.public_id if submission else None,
+            "name": submission.name if submission else self.system.name,
+            "system": self.system.position,
+            "track": submission.track if submission else None,
+            "is_baseline": self.is_baseline,
+            "disqualified": self.disqualified,
+            "submissions": self.submissions,
+            "received_at": submission.received_at.isoformat() if submission else None,
+            "rank": place.rank,
+            "worst_rank": place.worst_rank,
+            "band": place.band,
+            "order": place.order,
+            "reason": place.reason,
+            "scores": [score.as_json() for score in scores],
+        }
+
 
 def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
     """The part's document for everybody: ``metrics`` with signatures, ``split``, and ``entries``
@@ -95,7 +116,7 @@ def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
         "ci": MEANS_CI,
         "metrics": [_metric_document(round, text, part_name, part, warnings) for text in texts],
         "entries": [
-            _entry_document(entries[number], places[number], [row[number] for row in scores])
+            entries[number].as_json(places[number], [row[number] for row in scores])
             for number in _in_order(entries, ranking, board, scores)
         ],
     }
@@ -407,26 +428,4 @@ def _metric_document(
         ),
         "higher_is_better": metric.higher_is_better,
         "range": list(metric.value_range),
-    }
-
-
-def _entry_document(entry: Entry, place: Place, scores: Sequence[Score]) -> dict[str, Any]:
-    submission = entry.submission
-    return {
-        "submission": submission.public_id if submission else None,
-        "team": submission.team.name if submission else None,
-        "team_id": submission.team.public_id if submission else None,
-        "name": submission.name if submission else entry.system.name,
-        "system": entry.system.position,
-        "track": submission.track if submission else None,
-        "is_baseline": entry.is_baseline,
-        "disqualified": entry.disqualified,
-        "submissions": entry.submissions,
-        "received_at": submission.received_at.isoformat() if submission else None,
-        "rank": place.rank,
-        "worst_rank": place.worst_rank,
-        "band": place.band,
-        "order": place.order,
-        "reason": place.reason,
-        "scores": [score.as_json() for score in scores],
     }

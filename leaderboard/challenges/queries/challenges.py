@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotations.accounts import accounts_that_may_act
 from annotations.campaigns.models import Participation
+from annotations.models import Turn
 from common.roles import is_organiser
 from leaderboard.challenges.models import Ban, Challenge, Member, Round, Submission, Team
 from leaderboard.challenges.phase import Phase, is_unveiled, phase_of
@@ -55,7 +56,8 @@ def visible_challenges(user: Any) -> list[Challenge]:
     )
     if not is_organiser(user):
         found = found.exclude(state=Challenge.State.DRAFT)
-    teams = {team.challenge_id: team for team in _teams_of(user)}
+    own = Team.objects.filter(members__user=user) if user.is_authenticated else ()
+    teams = {team.challenge_id: team for team in own}
     challenges = list(found)
     for challenge in challenges:
         challenge.at_now = _rounds_at_now(challenge, list(challenge.rounds.all()), {})
@@ -84,12 +86,6 @@ def _counts_of(team: Team | None) -> dict[int, int]:
         Submission.objects.filter(team=team).order_by().values_list("round").annotate(Count("pk"))
     )
     return dict(rows)
-
-
-def _teams_of(user: Any) -> QuerySet[Team]:
-    if not user.is_authenticated:
-        return Team.objects.none()
-    return Team.objects.filter(members__user=user)
 
 
 def memberships_of(user: Any) -> list[Member]:
@@ -206,3 +202,16 @@ def next_round(rounds: Sequence[RoundAt]) -> RoundAt | None:
         return min(opened, key=lambda one: one.round.closes_at or FAR)
     coming = [one for one in rounds if one.phase == "upcoming"]
     return min(coming, key=lambda one: one.round.opens_at or FAR) if coming else None
+
+
+def challenges_seen_by(user: Any) -> QuerySet[Challenge]:
+    """Each with ``team_count``. Drafts are organisers'."""
+    found = Challenge.objects.annotate(team_count=Count("teams", distinct=True))
+    return found if is_organiser(user) else found.exclude(state=Challenge.State.DRAFT)
+
+
+def size_of(round: Round) -> tuple[int, int]:
+    """(dialogues, turns) that are to be answered."""
+    return round.version.dialogues.count(), Turn.objects.filter(
+        dialogue__version=round.version_id
+    ).count()

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaderboard.challenges.models import Challenge, Round, Submission
-from workers.judges.budget_text import is_spent
+from workers.judges.budgets import is_spent
 from workers.judges.models import Purse
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.common.configuration import Configuration, ConfigurationError, parse
 from workers.models import MetricRun
 
 JUDGES = "llm"

@@ -3,6 +3,7 @@ submissions."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,10 +29,10 @@ from leaderboard.challenges.models import (
     Team,
 )
 from leaderboard.challenges.phase import is_unveiled, phase_of
-from workers.metrics.configuration import ConfigurationError, parse
+from workers.metrics.common.configuration import ConfigurationError, parse
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
-from workers.queries import why_not_offered
+from workers.runs.queries import why_not_offered
 
 # --- what a round can be made of ------------------------------------------------------------------
 
@@ -69,18 +70,16 @@ def metrics_to_choose(
         for name, metric in all_metrics().items()
     }
     for text in also:
-        if text not in choices:
-            choices[text] = _choice_of(text, version)
+        if text in choices:
+            continue
+        try:
+            configuration = parse(text)
+        except ConfigurationError as problem:  # a plug-in that is gone
+            choices[text] = MetricChoice(text, str(problem), str(problem))
+        else:
+            why_not = "" if version is None else why_not_offered(configuration, version)
+            choices[text] = MetricChoice(text, configuration.metric.summary, why_not)
     return list(choices.values())
-
-
-def _choice_of(text: str, version: CorpusVersion | None) -> MetricChoice:
-    try:
-        configuration = parse(text)
-    except ConfigurationError as problem:  # a plug-in that is gone
-        return MetricChoice(text, str(problem), str(problem))
-    why_not = "" if version is None else why_not_offered(configuration, version)
-    return MetricChoice(text, configuration.metric.summary, why_not)
 
 
 def other_rounds_on(version: CorpusVersion, round: Round | None) -> QuerySet[Round]:
@@ -178,26 +177,21 @@ def team_rows(challenge: Challenge, now: datetime | None = None) -> list[TeamRow
         "team_id", "round_id", "state", "day", "received_at"
     ):
         handed_in.setdefault(team_id, []).append((round_id, state, day, received_at))
-    return [
-        _team_line(team, handed_in.get(team.pk, []), today) for team in teams.order_by("name", "pk")
-    ]
-
-
-def _team_line(team: Team, handed_in: list[tuple[int, str, Any, datetime]], today: Any) -> TeamRow:
-    counted: dict[int, int] = {}
-    for round_id, state, _day, _at in handed_in:
-        if state in COUNTED:
-            counted[round_id] = counted.get(round_id, 0) + 1
-    return TeamRow(
-        team=team,
-        members=list(team.members.all()),
-        handed_in=len(handed_in),
-        counted_today=sum(
-            1 for _round, state, day, _at in handed_in if state in COUNTED and day == today
-        ),
-        counted=counted,
-        last_at=handed_in[-1][3] if handed_in else None,
-    )
+    found = []
+    for team in teams.order_by("name", "pk"):
+        own = handed_in.get(team.pk, [])
+        counted = [(round_id, day) for round_id, state, day, _at in own if state in COUNTED]
+        found.append(
+            TeamRow(
+                team=team,
+                members=list(team.members.all()),
+                handed_in=len(own),
+                counted_today=sum(day == today for _round_id, day in counted),
+                counted=Counter(round_id for round_id, _day in counted),
+                last_at=own[-1][3] if own else None,
+            )
+        )
+    return found
 
 
 def find_team(public_id: str) -> Team | None:

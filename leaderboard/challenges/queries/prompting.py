@@ -16,7 +16,7 @@ from leaderboard.challenges.prompts.render import EXAMPLE, Place
 from leaderboard.challenges.prompts.spec import LARGEST_FILE, Prompt, read_prompt
 from leaderboard.challenges.queries.downloads import hides_references
 from leaderboard.challenges.uploads import opened
-from workers.language_models.usage import Usage
+from workers.inference.language_models.usage import Usage
 
 ROWS_A_READ = 2_000
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -19,10 +19,9 @@ from leaderboard.challenges.models import AT_WORK, LogLine, Round, Submission, T
 from leaderboard.challenges.models.challenge import BOARD
 from leaderboard.challenges.queries.board import has_private_board, round_board, sees_private_board
 from leaderboard.challenges.queries.board_entries import scores_of_system
-from leaderboard.challenges.queries.listing import is_own
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.common.configuration import Configuration, ConfigurationError, parse
 from workers.models import MetricRun
-from workers.queries import runs_for
+from workers.runs.queries import runs_for
 
 State, Kind = Submission.State, Submission.Kind
 ROWS_SHOWN = 200
@@ -310,24 +309,18 @@ def standing_of(submission: Submission, viewer: Any) -> Standing | None:
             entry["rank"], entry["worst_rank"], entry["reason"], ranked, is_settling=settles
         )
     # An older board may hold the team's other submission where this one is the better.
-    other = "" if settles else _competing_of(submission.team, board)
+    other = ""
+    if not settles:
+        competing = (
+            one["submission"]
+            for one in board["entries"]
+            if one["team_id"] == submission.team.public_id
+            and not (one["is_baseline"] or one["disqualified"])
+        )
+        other = next(competing, "")
     # With a reason it counts nothing
     by_score = submission.round.entry == Round.Entry.BEST and not board["reason"]
     return Standing(None, None, "", ranked, other, settles, other_is_best=by_score)
-
-
-def _competing_of(team: Team, board: dict[str, Any]) -> str:
-    """The submission that stands for the team; what is a baseline or disqualified stands beside
-    it."""
-    of_team = (one for one in board["entries"] if one["team_id"] == team.public_id)
-    return next(
-        (
-            one["submission"]
-            for one in of_team
-            if not one["is_baseline"] and not one["disqualified"]
-        ),
-        "",
-    )
 
 
 def is_at_work(submission: Submission) -> bool:
@@ -342,14 +335,25 @@ def data_version_of(submission: Submission) -> str:
     done = f"{progress.done}-{progress.total}" if progress else ""
     if submission.state == State.SCORING:
         done += "-" + "".join(state[0] for _, state in metric_states(submission))
-    return (
-        f"{submission.state}.{submission.attempts}.{last_line}.{done}.{submission.calls}."
-        f"{_board_etag(submission)}"
+    board = ""
+    if submission.state == State.SCORED and submission.round is not None:
+        # The board tells the place of what is scored
+        board = look(submission.round.version, BOARD, round=submission.round.pk, part="public").mark
+    return f"{submission.state}.{submission.attempts}.{last_line}.{done}.{submission.calls}.{board}"
+
+
+def submissions_seen_by(user: Any) -> QuerySet[Submission]:
+    """All for organisers; else one's own."""
+    found = Submission.objects.select_related(
+        "round__challenge", "team", "version__corpus", "user", "system"
     )
+    if is_organiser(user):
+        return found
+    if not user.is_authenticated:
+        return found.none()
+    return found.filter(is_own(user))
 
 
-def _board_etag(submission: Submission) -> str:
-    """Another one when the board, and with it the place of what is scored, has changed."""
-    if submission.state != State.SCORED or submission.round is None:
-        return ""
-    return look(submission.round.version, BOARD, round=submission.round.pk, part="public").mark
+def is_own(user: Any) -> Q:
+    """Of submissions: what one's teams handed in, and what one sent oneself that is no team's."""
+    return Q(team__members__user=user) | Q(team__isnull=True, user=user)

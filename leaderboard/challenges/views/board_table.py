@@ -20,14 +20,21 @@ RANKING = "ranking"
 def board_table(document: dict[str, Any], may_open_submissions: bool) -> Table:
     """``document``: of ``round_board``, not veiled. Submissions are linked for the viewer's own
     team, or all are."""
-    metrics = _ranking_first(document["metrics"])
+    # Each with its place in the entries' scores; the one that decides the rank comes first
+    metrics = sorted(enumerate(document["metrics"]), key=lambda pair: not pair[1]["ranks"])
     rows = tuple(_row(entry, metrics, may_open_submissions) for entry in document["entries"])
     higher = next(
         (metric["higher_is_better"] for _number, metric in metrics if metric["ranks"]), True
     )
+    if not document["has_private_board"]:
+        caption = _("Leaderboard, %(round)s")
+    elif document["part"] == "private":
+        caption = _("Private board, %(round)s")
+    else:
+        caption = _("Public board, %(round)s")
     table = Table(
         id=f"{document['part']}-board",
-        caption=_caption(document),
+        caption=caption % {"round": document["name"]},
         columns=_columns(metrics),
         rows=rows,
         sort=(RANKING, higher) if any(metric["ranks"] for _number, metric in metrics) else None,
@@ -36,31 +43,11 @@ def board_table(document: dict[str, Any], may_open_submissions: bool) -> Table:
         updated=datetime.fromisoformat(document["updated"]),
     )
     unranked = [
-        row.id for row, entry in zip(rows, document["entries"], strict=True) if not _competes(entry)
+        row.id
+        for row, entry in zip(rows, document["entries"], strict=True)
+        if entry["is_baseline"] or entry["disqualified"]
     ]
     return mark_best(table, exclude=unranked)
-
-
-def _caption(document: dict[str, Any]) -> str:
-    if not document["has_private_board"]:
-        words = _("Leaderboard, %(round)s")
-    else:
-        words = (
-            _("Private board, %(round)s")
-            if document["part"] == "private"
-            else _("Public board, %(round)s")
-        )
-    return words % {"round": document["name"]}
-
-
-def _competes(entry: dict[str, Any]) -> bool:
-    return not entry["is_baseline"] and not entry["disqualified"]
-
-
-def _ranking_first(metrics: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
-    """Each with its place in the entries' scores; the one that decides the rank stands before the
-    others."""
-    return sorted(enumerate(metrics), key=lambda pair: not pair[1]["ranks"])
 
 
 def _key(number: int, metric: dict[str, Any]) -> str:
@@ -118,6 +105,7 @@ def _metric_column(number: int, metric: dict[str, Any]) -> Column:
 
 
 def _row(entry: dict[str, Any], metrics: list[tuple[int, dict[str, Any]]], may_open: bool) -> Row:
+    tracks = {Track.GPU: _("GPU"), Track.PROMPT: _("prompt")}
     letters = "" if entry["band"] is None else letter(entry["band"] - 1)
     cells = {
         "team": Cell(entry["team"] or entry["name"]),
@@ -126,7 +114,7 @@ def _row(entry: dict[str, Any], metrics: list[tuple[int, dict[str, Any]]], may_o
         else Cell(entry["rank"], ci=(entry["rank"], entry["worst_rank"]), letters=letters),
         "order": Cell(entry["order"], reason=entry["reason"]),
         "name": Cell(entry["name"], href=_address_of(entry) if may_open or entry["own"] else ""),
-        "track": Cell(_track(entry["track"]), reason=_("comes with the corpus")),
+        "track": Cell(tracks.get(entry["track"]), reason=_("comes with the corpus")),
         "submissions": Cell(entry["submissions"], reason=_("comes with the corpus")),
         "received": Cell(_moment(entry["received_at"]), reason=_("comes with the corpus")),
         **{_key(number, metric): _score(entry["scores"][number]) for number, metric in metrics},
@@ -162,10 +150,6 @@ def _badges(entry: dict[str, Any]) -> tuple[str, ...]:
         )
         if holds
     )
-
-
-def _track(track: str | None) -> str | None:
-    return {Track.GPU: _("GPU"), Track.PROMPT: _("prompt")}.get(track) if track else None
 
 
 def _moment(written: str | None) -> str | None:

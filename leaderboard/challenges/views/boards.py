@@ -24,6 +24,8 @@ from leaderboard.challenges.views.board_table import board_table, counted_text
 @never_cache
 @require_safe
 def board(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
+    """The round's leaderboard; ``part=private`` the private board, which until the unveiling says
+    only when that is."""
     round = round_or_404(request.user, slug, round_slug)
     part = request.GET.get("part", "public")
     if part not in PARTS:

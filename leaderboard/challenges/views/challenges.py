@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from annotations.campaigns.markdown import to_html
 from leaderboard.challenges.access import challenge_or_404, team_of
-from leaderboard.challenges.forms.team import TeamForm
+from leaderboard.challenges.forms.taking_part import TeamForm
 from leaderboard.challenges.models import Challenge
 from leaderboard.challenges.queries.challenges import rounds_at_now, visible_challenges
 from leaderboard.challenges.queries.next_step import next_step
@@ -19,12 +19,14 @@ from leaderboard.challenges.queries.next_step import next_step
 
 @require_safe
 def challenges(request: HttpRequest) -> HttpResponse:
+    """All challenges, open ones first."""
     context = {"section": "challenges", "challenges": visible_challenges(request.user)}
     return render(request, "challenges/list.html", context)
 
 
 @require_safe
 def challenge(request: HttpRequest, slug: str) -> HttpResponse:
+    """What it asks, its rounds and dates, one's team, one's next step."""
     one = challenge_or_404(request.user, slug)
     return render(request, "challenges/challenge.html", overview_context(request, one))
 
@@ -47,6 +49,7 @@ def overview_context(
 
 @require_safe
 def challenge_rules(request: HttpRequest, slug: str) -> HttpResponse:
+    """Its rules."""
     one = challenge_or_404(request.user, slug)
     context = {
         "section": "challenges",

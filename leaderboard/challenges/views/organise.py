@@ -21,13 +21,14 @@ from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.forms.challenge import ChallengeForm, DeleteForm, RulesForm
 from leaderboard.challenges.models import Challenge
 from leaderboard.challenges.queries import judge_budget, organising
-from workers.judges.budget_form import BudgetForm
-from workers.judges.budget_text import spent_figures
+from workers.judges.budgets import spent_figures
+from workers.judges.run_forms import BudgetForm
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_page
 def challenge_new(request: HttpRequest) -> HttpResponse:
+    """Set up a challenge, empty or from the CPD challenge's plan."""
     form = ChallengeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -54,6 +55,7 @@ def _made(form: ChallengeForm, by: Any) -> Challenge:
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_page
 def challenge_settings(request: HttpRequest, slug: str) -> HttpResponse:
+    """Name, address, team size; the rounds; what is missing, what is next."""
     challenge = challenge_or_404(request.user, slug)
     form = ChallengeForm(request.POST or None, challenge=challenge)
     if request.method == "POST" and form.is_valid():
@@ -95,6 +97,7 @@ def _settings_page(
 @require_POST
 @organisers_page
 def challenge_judge_budget(request: HttpRequest, slug: str) -> HttpResponse:
+    """What judging its submissions may cost: ``tokens``, ``usd``; empty: no limit."""
     challenge = challenge_or_404(request.user, slug)
     form = BudgetForm(request.POST, purse=judge_budget.judge_budget(challenge).purse)
     if form.is_valid():
@@ -121,6 +124,7 @@ FLASH_MESSAGES = {
 @require_POST
 @organisers_page
 def challenge_state(request: HttpRequest, slug: str) -> HttpResponse:
+    """``to``: ``open``, ``close`` or ``draft``."""
     challenge = challenge_or_404(request.user, slug)
     to = request.POST.get("to", "")
     if to not in setup.STEPS:
@@ -138,6 +142,7 @@ def challenge_state(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @organisers_page
 def challenge_delete(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete it where nothing was submitted; ``slug`` typed where there are teams."""
     challenge = challenge_or_404(request.user, slug)
     form = DeleteForm(request.POST)
     typed = form.cleaned_data["slug"] if form.is_valid() else ""
@@ -153,7 +158,8 @@ def challenge_delete(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_page
 def challenge_rules_edit(request: HttpRequest, slug: str) -> HttpResponse:
-    """For its own repeated question, while one types, only the text as teams will see it."""
+    """Write the rules (``text``), look at them (``preview``). The page's own question, while one
+    types, gets only the text as teams will see it."""
     challenge = challenge_or_404(request.user, slug)
     start = challenge.rules or rules_to_start_from()
     form = RulesForm(request.POST or None, initial={"text": start})

@@ -27,6 +27,7 @@ from leaderboard.challenges.views.organise import frame, show_refusal
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_page
 def round_new(request: HttpRequest, slug: str) -> HttpResponse:
+    """One more round."""
     challenge = challenge_or_404(request.user, slug)
     form = RoundForm(request.POST or None, challenge=challenge)
     if "refresh" in request.POST:
@@ -45,6 +46,7 @@ def round_new(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_page
 def round_settings(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
+    """What a round asks; what can no longer be changed, and why."""
     round = round_or_404(request.user, slug, round_slug)
     form = RoundForm(request.POST or None, challenge=round.challenge, round=round)
     if "refresh" in request.POST:
@@ -56,21 +58,17 @@ def round_settings(request: HttpRequest, slug: str, round_slug: str) -> HttpResp
             show_refusal(form, refusal)
         else:
             messages.success(request, _("The settings are stored."))
-            if _asks_for_more(stored, round):
+            before = {*round.metrics, *round.private_metrics}
+            if (
+                not before.issuperset([*stored.metrics, *stored.private_metrics])
+                and stored.submissions.filter(system__isnull=False).exists()
+            ):
                 messages.info(
                     request,
                     _("Submissions have no score on the new metric yet. Score them again below."),
                 )
             return redirect("round-settings", slug, stored.slug)
     return _form_page(request, round.challenge, form, round)
-
-
-def _asks_for_more(stored: Round, before: Round) -> bool:
-    requested = {*stored.metrics, *stored.private_metrics} - {
-        *before.metrics,
-        *before.private_metrics,
-    }
-    return bool(requested) and stored.submissions.filter(system__isnull=False).exists()
 
 
 def _form_page(
@@ -88,7 +86,22 @@ def _form_page(
         "changed": changed,
     }
     if round is not None:
-        context |= {"round": round, "round_tab": "settings", **_doings(round)}
+        published, publishable = organising.published_counts(round)
+        now = timezone.now()
+        phase = phase_of(round.opens_at, round.closes_at, round.challenge.state, now)
+        context |= {
+            "round": round,
+            "round_tab": "settings",
+            "is_unveiled": is_unveiled(round.unveil_at, now),
+            "everybody_sees_corpus": organising.everybody_sees_corpus_of(round),
+            "is_open": phase == "open",
+            "holds_back": has_private_board(round),
+            "why_not_publish": judging.why_not_publish(round),
+            "published": published,
+            "publishable": publishable,
+            "submission_count": round.submissions.count(),
+            "scored_count": round.submissions.filter(state="scored").count(),
+        }
     if changed:
         form.errors.clear()  # complaints come with the attempt to store
         template = "challenges/_round_form.html" if request.htmx else "challenges/round_form.html"
@@ -98,27 +111,11 @@ def _form_page(
     )
 
 
-def _doings(round: Round) -> dict[str, Any]:
-    published, publishable = organising.published_counts(round)
-    now = timezone.now()
-    return {
-        "is_unveiled": is_unveiled(round.unveil_at, now),
-        "everybody_sees_corpus": organising.everybody_sees_corpus_of(round),
-        "is_open": phase_of(round.opens_at, round.closes_at, round.challenge.state, now) == "open",
-        "holds_back": has_private_board(round),
-        "why_not_publish": judging.why_not_publish(round),
-        "published": published,
-        "publishable": publishable,
-        "submission_count": round.submissions.count(),
-        "scored_count": round.submissions.filter(state="scored").count(),
-    }
-
-
 # --- buttons --------------------------------------------------------------------------------------
 
 
 def _button(
-    action: Callable[[Round, Any], Any], words: Callable[[Any], str]
+    description: str, action: Callable[[Round, Any], Any], words: Callable[[Any], str]
 ) -> Callable[..., HttpResponse]:
     @require_POST
     @organisers_page
@@ -132,25 +129,8 @@ def _button(
             messages.success(request, words(outcome))
         return redirect("round-settings", slug, round_slug)
 
+    pressed.__doc__ = description
     return pressed
-
-
-def _published_text(count: int) -> str:
-    text = ngettext(
-        "%(count)s system is on the corpus's pages now.",
-        "%(count)s systems are there now.",
-        count,
-    )
-    return text % {"count": count}
-
-
-def _withheld_text(count: int) -> str:
-    text = ngettext(
-        "%(count)s system was taken off the corpus's pages.",
-        "%(count)s systems were taken off.",
-        count,
-    )
-    return text % {"count": count}
 
 
 def _opened_text(round: Round) -> str:
@@ -162,25 +142,56 @@ def _opened_text(round: Round) -> str:
     )
 
 
-def _re_evaluated_text(count: int) -> str:
-    text = ngettext(
-        "%(count)s submission is scored again.", "%(count)s submissions are scored again.", count
-    )
-    return text % {"count": count}
-
-
 round_unveil = _button(
-    judging.unveil, lambda _round: _("Unveiled: everybody sees the private board.")
+    "Everybody sees the private board from now on.",
+    judging.unveil,
+    lambda _round: _("Unveiled: everybody sees the private board."),
 )
-round_publish = _button(judging.publish_systems, _published_text)
-round_withhold = _button(judging.withhold_systems, _withheld_text)
-round_open_references = _button(judging.open_references, _opened_text)
-round_re_evaluate = _button(judging.re_evaluate_all, _re_evaluated_text)
+round_publish = _button(
+    "Scored systems become systems of the corpus.",
+    judging.publish_systems,
+    lambda count: (
+        ngettext(
+            "%(count)s system is on the corpus's pages now.",
+            "%(count)s systems are there now.",
+            count,
+        )
+        % {"count": count}
+    ),
+)
+round_withhold = _button(
+    "Take them off the corpus's pages again.",
+    judging.withhold_systems,
+    lambda count: (
+        ngettext(
+            "%(count)s system was taken off the corpus's pages.",
+            "%(count)s systems were taken off.",
+            count,
+        )
+        % {"count": count}
+    ),
+)
+round_open_references = _button(
+    "Hidden references become public, for good.", judging.open_references, _opened_text
+)
+round_re_evaluate = _button(
+    "Score all again with the round's current metrics.",
+    judging.re_evaluate_all,
+    lambda count: (
+        ngettext(
+            "%(count)s submission is scored again.",
+            "%(count)s submissions are scored again.",
+            count,
+        )
+        % {"count": count}
+    ),
+)
 
 
 @require_POST
 @organisers_page
 def round_delete(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
+    """Delete it where nothing was submitted."""
     round = round_or_404(request.user, slug, round_slug)
     try:
         rounds.delete_round(round, request.user)

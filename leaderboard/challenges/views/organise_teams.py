@@ -37,6 +37,7 @@ LEFT_OUT_AT_FIRST = ("names", "made", "reason")
 @require_safe
 @organisers_page
 def challenge_teams(request: HttpRequest, slug: str) -> HttpResponse:
+    """Its teams; ``team`` is one with its members and attempts."""
     challenge = challenge_or_404(request.user, slug)
     return _teams_page(request, challenge, request.GET.get("team", ""))
 
@@ -76,6 +77,8 @@ def _teams_page(
 @require_safe
 @organisers_page
 def challenge_submissions(request: HttpRequest, slug: str) -> HttpResponse:
+    """Its submissions, 200 a ``page``: only those of a ``round`` (its address), in a ``state``, of
+    a ``team`` (its public id); ``chosen`` is one with its log and buttons."""
     challenge = challenge_or_404(request.user, slug)
     params = {
         name: request.GET.get(name, "").replace("\0", "") for name in ("round", "state", "team")
@@ -128,7 +131,7 @@ def _reason_of(request: HttpRequest) -> str:
 
 
 def _team_button(
-    action: Callable[[Any, HttpRequest], Any], words: Any
+    description: str, action: Callable[[Any, HttpRequest], Any], words: Any
 ) -> Callable[..., HttpResponse]:
     @require_POST
     @organisers_page
@@ -146,14 +149,17 @@ def _team_button(
             f"{reverse('challenge-teams', args=[team.challenge.slug])}?team={team.public_id}"
         )
 
+    pressed.__doc__ = description
     return pressed
 
 
 team_disqualify = _team_button(
+    "``reason``, which the team reads.",
     lambda team, request: judging.disqualify_team(team, _reason_of(request), request.user),
     lambda team: _("%(team)s is disqualified and reads your reason.") % {"team": team.name},
 )
 team_reinstate = _team_button(
+    "It takes part again.",
     lambda team, request: judging.reinstate_team(team, request.user),
     lambda team: _("%(team)s takes part again.") % {"team": team.name},
 )
@@ -162,6 +168,7 @@ team_reinstate = _team_button(
 @require_POST
 @organisers_page
 def team_invitation_revoke(request: HttpRequest, public_id: str) -> HttpResponse:
+    """The team's link lets nobody in any more."""
     team = organising.find_team(public_id)
     if team is None:
         raise Http404("there is no such team")
@@ -179,7 +186,8 @@ def team_invitation_revoke(request: HttpRequest, public_id: str) -> HttpResponse
 @require_POST
 @organisers_page
 def team_member_remove(request: HttpRequest, public_id: str) -> HttpResponse:
-    """Out of the team; with ``ban``, out of the challenge."""
+    """``removal-member``, ``removal-reason``, ``removal-ban``: out of the team or, with a ban, of
+    the challenge."""
     team = organising.find_team(public_id)
     if team is None:
         raise Http404("there is no such team")
@@ -207,7 +215,8 @@ def team_member_remove(request: HttpRequest, public_id: str) -> HttpResponse:
 @require_POST
 @organisers_page
 def challenge_bans(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ban an account; with ``lift``, let it take part again."""
+    """Ban an account from the challenge: ``ban-account``, ``ban-reason``; ``lift``: the name of one
+    that may take part again."""
     challenge = challenge_or_404(request.user, slug)
     address = f"{reverse('challenge-teams', args=[slug])}#bans"
     if "lift" in request.POST:
@@ -257,7 +266,8 @@ def _back(request: HttpRequest, submission: Submission) -> str:
 
 @require_POST
 def submission_cancel(request: HttpRequest, public_id: str) -> HttpResponse:
-    """For the team too, as long as nothing could be learned from the submission."""
+    """Give the attempt back, as long as nothing could be learned from the submission; organisers
+    while it is at work."""
     if not request.user.is_authenticated:
         return redirect_to_login(reverse("submission", args=[public_id]))
     submission = submission_or_404(request.user, public_id)
@@ -277,7 +287,7 @@ def submission_cancel(request: HttpRequest, public_id: str) -> HttpResponse:
 
 
 def _button(
-    action: Callable[[Submission, HttpRequest], Any], message: Any
+    description: str, action: Callable[[Submission, HttpRequest], Any], message: Any
 ) -> Callable[..., HttpResponse]:
     @require_POST
     @organisers_page
@@ -285,24 +295,32 @@ def _button(
         submission = submission_or_404(request.user, public_id)
         return _press(request, submission, lambda: action(submission, request), message())
 
+    pressed.__doc__ = description
     return pressed
 
 
 submission_retry = _button(
-    lambda one, request: interventions.retry(one, request.user), lambda: _("It is taken up again.")
+    "Take up one that is invalid, failed or cancelled.",
+    lambda one, request: interventions.retry(one, request.user),
+    lambda: _("It is taken up again."),
 )
 submission_re_evaluate = _button(
+    "Score it with the round's current metrics.",
     lambda one, request: interventions.re_evaluate(one, request.user),
     lambda: _("It is scored on every metric that the round asks for now."),
 )
 submission_disqualify = _button(
+    "``reason``, which the team reads.",
     lambda one, request: judging.disqualify(one, _reason_of(request), request.user),
     lambda: _("Disqualified. The team reads your reason."),
 )
 submission_reinstate = _button(
-    lambda one, request: judging.reinstate(one, request.user), lambda: _("It is ranked again.")
+    "It competes again.",
+    lambda one, request: judging.reinstate(one, request.user),
+    lambda: _("It is ranked again."),
 )
 submission_baseline = _button(
+    "Mark it as a baseline, or no longer: ``is_baseline``.",
     lambda one, request: judging.flag_baseline(
         one, request.POST.get("is_baseline") == "yes", request.user
     ),

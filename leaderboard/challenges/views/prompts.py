@@ -58,6 +58,9 @@ def _place(request: HttpRequest, slug: str, round_slug: str) -> tuple[Round, Tea
 @require_http_methods(["GET", "HEAD", "POST"])
 @takes_file(_place)
 def prompt_new(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
+    """Write a prompt, begun with that of a submission of one's own team (``from``). POST, for
+    members of a team: submit it, as fields or (``from_file``) as a file, or (``download``) get
+    it back."""
     round = _prompt_round_or_404(request, slug, round_slug)
     if not request.user.is_authenticated:
         return redirect_to_login(reverse("prompt-new", args=[slug, round_slug]))

@@ -24,7 +24,7 @@ from common.file_bodies import takes_file
 from leaderboard.challenges.access import round_or_404, team_of
 from leaderboard.challenges.actions.receiving import NotTaken, Received, receive
 from leaderboard.challenges.files.formats import FORMATS
-from leaderboard.challenges.forms.submission import SubmissionForm
+from leaderboard.challenges.forms.taking_part import SubmissionForm
 from leaderboard.challenges.models import Round, Team, Track
 from leaderboard.challenges.queries import downloads
 from leaderboard.challenges.queries.attempts import attempts_left
@@ -45,6 +45,7 @@ CONTENT_TYPES = {
 @never_cache
 @require_safe
 def round(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
+    """The task, files, attempts left, the form to submit, one's team's submissions."""
     one = round_or_404(request.user, slug, round_slug)
     context = round_context(request, one)
     return web.page(request, "challenges/round.html", context, [context["table"]])
@@ -99,8 +100,11 @@ def _place(request: HttpRequest, slug: str, round_slug: str) -> tuple[Round, Tea
 @require_POST
 @takes_file(_place)
 def round_submit(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
-    """Takes a file in. A page that sent it by itself, to show how far it is, asks for JSON and goes
-    where it says."""
+    """Submit responses: ``file``, ``name``, ``description``.
+
+    Takes a file in. A page that sent it by itself, to show how far it is, asks for JSON and goes
+    where it says.
+    """
     place = _place(request, slug, round_slug)
     if isinstance(place, HttpResponse):
         return place
@@ -155,6 +159,7 @@ def _refused(
 
 @require_safe
 def round_dialogues(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
+    """The dialogues that are to be answered, JSON."""
     one = round_or_404(request.user, slug, round_slug)
     return _download_refused(request, one) or _file(
         downloads.dialogues_file(one), f"{slug}-{round_slug}-dialogues.json", CONTENT_TYPES["json"]
@@ -163,6 +168,7 @@ def round_dialogues(request: HttpRequest, slug: str, round_slug: str) -> HttpRes
 
 @require_safe
 def round_template(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
+    """A file of responses to fill in: ``format`` is ``json`` (without it), ``jsonl`` or ``csv``."""
     one = round_or_404(request.user, slug, round_slug)
     format = request.GET.get("format", FORMATS[0])
     if format not in FORMATS:

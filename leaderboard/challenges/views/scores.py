@@ -58,6 +58,8 @@ def _log_in_first(request: HttpRequest, slug: str) -> HttpResponse | None:
 @require_http_methods(["GET", "HEAD", "POST"])
 @takes_file(_log_in_first)
 def metric_scores(request: HttpRequest, slug: str) -> HttpResponse:
+    """Metrics' scores that were submitted; POST, logged in: ``file``, ``name``, ``level``,
+    ``direction``, ``link``."""
     version = shortcuts.version_or_404(request, slug)
     if request.method == "POST":
         return _log_in_first(request, slug) or _hand_in(request, version)
@@ -147,6 +149,8 @@ def _refused(
 
 @require_safe
 def template(request: HttpRequest, slug: str) -> HttpResponse:
+    """A file of scores to fill in: ``level`` is ``turn`` (without it), ``dialogue`` or ``system``;
+    ``format`` ``csv`` (without it) or ``jsonl``."""
     version = shortcuts.version_or_404(request, slug)
     level, format = request.GET.get("level", "turn"), request.GET.get("format", "csv")
     if level not in COLUMNS_OF_LEVEL or format not in CONTENT_TYPES:
@@ -160,6 +164,7 @@ def template(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def withdraw_metric(request: HttpRequest, pk: int) -> HttpResponse:
+    """``reason``: it is no longer on any leaderboard."""
     metric = (
         SubmittedMetric.objects.select_related("version__corpus", "owner").filter(pk=pk).first()
     )

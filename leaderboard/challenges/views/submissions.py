@@ -38,6 +38,7 @@ SEEN = "X-Seen"
 @require_safe
 @login_required
 def my_submissions(request: HttpRequest) -> HttpResponse:
+    """What one, or one's teams, have submitted."""
     found = queries.own_submissions(request.user)
     table = submissions_table(found, _("Submissions"), with_round=True)
     context = {"section": "challenges", "submissions": found, "table": table}
@@ -47,6 +48,7 @@ def my_submissions(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def submission(request: HttpRequest, public_id: str) -> HttpResponse:
+    """What became of it: state, log, problems, scores, rank."""
     if not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
     one = submission_or_404(request.user, public_id)
@@ -57,7 +59,7 @@ def submission(request: HttpRequest, public_id: str) -> HttpResponse:
 @never_cache
 @require_safe
 def submission_progress(request: HttpRequest, public_id: str) -> HttpResponse:
-    """The part of the page that changes, for the page that stands open; 204 where nothing did."""
+    """The part of the submission's page which renews itself; 204 where nothing has changed."""
     if not request.user.is_authenticated:
         return HttpResponse(status=401)
     one = submission_or_404(request.user, public_id)
@@ -73,8 +75,8 @@ def submission_progress(request: HttpRequest, public_id: str) -> HttpResponse:
 @never_cache
 @require_safe
 def submission_file(request: HttpRequest, public_id: str) -> HttpResponse:
-    """The bytes that were handed in, as an attachment: no browser shows or runs them on this
-    site."""
+    """The bytes that were submitted, under the submission's own name, as an attachment: no browser
+    shows or runs them on this site."""
     if not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
     one = submission_or_404(request.user, public_id)

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from common import web
 from leaderboard.challenges.access import challenge_or_404, team_of
 from leaderboard.challenges.actions import teams
-from leaderboard.challenges.forms.team import TeamForm
+from leaderboard.challenges.forms.taking_part import TeamForm
 from leaderboard.challenges.models import Challenge, Team
 from leaderboard.challenges.queries import challenges as queries
 from leaderboard.challenges.queries.submissions import submissions_of
@@ -27,6 +27,7 @@ from leaderboard.challenges.views.challenges import overview_context
 @require_safe
 @login_required
 def team(request: HttpRequest, slug: str) -> HttpResponse:
+    """One's team, its invitation, its submissions; without a team it leads to the challenge."""
     challenge = challenge_or_404(request.user, slug)
     own = team_of(request.user, challenge)
     if own is None:
@@ -59,6 +60,7 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def team_new(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make a team: ``name``."""
     challenge = challenge_or_404(request.user, slug)
     if not request.user.is_authenticated:
         return redirect_to_login(reverse("challenge", args=[slug]))
@@ -82,6 +84,7 @@ def team_new(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def team_invitation(request: HttpRequest, slug: str) -> HttpResponse:
+    """A new link in the place of the old one, good for 14 days; ``action=revoke``: none."""
     own = _own_team_or_login(request, slug)
     if isinstance(own, HttpResponse):
         return own
@@ -101,6 +104,7 @@ def team_invitation(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def team_remove(request: HttpRequest, slug: str) -> HttpResponse:
+    """For its leader: ``member``, a log-in name, is out of the team, and its link is revoked."""
     own = _own_team_or_login(request, slug)
     if isinstance(own, HttpResponse):
         return own
@@ -126,6 +130,7 @@ def team_remove(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def team_leave(request: HttpRequest, slug: str) -> HttpResponse:
+    """Leave one's team."""
     own = _own_team_or_login(request, slug)
     if isinstance(own, HttpResponse):
         return own
@@ -151,8 +156,11 @@ def _own_team_or_login(request: HttpRequest, slug: str) -> Team | HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def team_join(request: HttpRequest, token: str) -> HttpResponse:
-    """A link that nobody made and one that was renewed are answered alike. Who has no account makes
-    one and returns."""
+    """Where a team's invitation leads; POST, logged in: join it.
+
+    A link that nobody made and one that was renewed are answered alike. Who has no account makes
+    one and returns.
+    """
     invited_to = queries.team_with_invitation(token)
     if invited_to is None:
         return render(

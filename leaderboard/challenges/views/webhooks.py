@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from common.web import own_form
 from leaderboard.challenges.actions import notices
-from leaderboard.challenges.forms.webhook import WebhookForm
+from leaderboard.challenges.forms.taking_part import WebhookForm
 from leaderboard.challenges.models import Webhook
 from leaderboard.challenges.queries.notices import emails_to, wants_mail, webhooks_of
 
@@ -22,6 +22,7 @@ from leaderboard.challenges.queries.notices import emails_to, wants_mail, webhoo
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def webhooks(request: HttpRequest) -> HttpResponse:
+    """One's webhooks and latest notices; POST adds one: ``url``."""
     form = WebhookForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -47,6 +48,7 @@ def webhooks(request: HttpRequest) -> HttpResponse:
 
 @own_form("webhooks")
 def webhook_delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Delete it, with what waits to be sent to it."""
     notices.delete_webhook(_own(request, pk))
     messages.success(request, _("The webhook is gone; what waited to be sent to it, too."))
     return redirect("webhooks")
@@ -54,6 +56,7 @@ def webhook_delete(request: HttpRequest, pk: int) -> HttpResponse:
 
 @own_form("webhooks")
 def webhook_try(request: HttpRequest, pk: int) -> HttpResponse:
+    """Send it a test."""
     try:
         notices.try_webhook(_own(request, pk))
     except notices.NotAccepted as refusal:
@@ -65,6 +68,7 @@ def webhook_try(request: HttpRequest, pk: int) -> HttpResponse:
 
 @own_form("webhooks")
 def mail_choice(request: HttpRequest) -> HttpResponse:
+    """``wanted``: ``yes``, or no e-mail any more."""
     is_wanted = request.POST.get("wanted") == "yes"
     notices.choose_mail(request.user, is_wanted)
     messages.success(

@@ -38,7 +38,7 @@ def add(parsers: Subparsers) -> None:
         "--days",
         type=int,
         default=DAYS,
-        help=f"with --username: how long the token is good (default: {DAYS})",
+        help=f"with --username: how long the token is good, at most 365 (default: {DAYS})",
     )
     login.add_argument(
         "--scope",

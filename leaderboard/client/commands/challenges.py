@@ -44,7 +44,9 @@ def add(parsers: Subparsers) -> None:
     change = team.add_mutually_exclusive_group()
     change.add_argument("--remove", metavar="NAME", help="remove this member; for the team leader")
     change.add_argument(
-        "--new-invitation", action="store_true", help="make a new link; the old one becomes void"
+        "--new-invitation",
+        action="store_true",
+        help="make a new link, good for 14 days; the old one becomes void",
     )
     change.add_argument(
         "--revoke-invitation", action="store_true", help="let nobody in until there is a new link"

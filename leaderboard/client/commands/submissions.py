@@ -28,11 +28,11 @@ def add(parsers: Subparsers) -> None:
         "Says everything that is wrong with a file, with line or JSON path. With --template no "
         "server is asked.",
     )
-    check.add_argument("file", metavar="FILE", type=Path)
+    check.add_argument("file", metavar="FILE", type=Path, help="the file of responses")
     check.add_argument(
         "challenge", metavar="CHALLENGE", nargs="?", help="check against this challenge's round"
     )
-    check.add_argument("round", metavar="ROUND", nargs="?")
+    check.add_argument("round", metavar="ROUND", nargs="?", help="and this is the round")
     check.add_argument(
         "--template", metavar="FILE", type=Path, help="a template, or the round's dialogues"
     )
@@ -50,7 +50,11 @@ def add(parsers: Subparsers) -> None:
         "target", metavar="CHALLENGE ROUND FILE", nargs="+", help="only FILE with --metric-scores"
     )
     submit.add_argument("--name", required=True, help="what the system (or the metric) is called")
-    submit.add_argument("--description", default="", help="a sentence or two about it")
+    submit.add_argument(
+        "--description",
+        default="",
+        help="about it, in a sentence or two; public with the system",
+    )
     submit.add_argument(
         "--track", choices=("gpu", "prompt"), help="default: gpu, a file of responses"
     )
@@ -61,9 +65,14 @@ def add(parsers: Subparsers) -> None:
         "--metric-scores", metavar="CORPUS", help="submit a metric's scores for this corpus"
     )
     submit.add_argument(
-        "--level", choices=("turn", "dialogue", "system"), default="turn", help="of metric scores"
+        "--level",
+        choices=("turn", "dialogue", "system"),
+        default="turn",
+        help="of metric scores (default: turn)",
     )
-    submit.add_argument("--lower-is-better", action="store_true", help="of metric scores")
+    submit.add_argument(
+        "--lower-is-better", action="store_true", help="of metric scores: a lower one is better"
+    )
     submit.add_argument(
         "--link", default="", help="of metric scores: where the metric is described"
     )
@@ -114,7 +123,9 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _show_problems(checked: Checked) -> None:
-    from workers.metrics.unicode_folding import folding_report  # as heavy as the checks themselves
+    from workers.metrics.common.unicode_folding import (
+        folding_report,  # as heavy as the checks themselves
+    )
 
     for problem in checked.problems:
         terminal.say(one_line(problem))

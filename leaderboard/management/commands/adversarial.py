@@ -6,23 +6,26 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
-from annotations.console import ConsoleCommand, parse_integer
+from annotations.console import (
+    ConsoleCommand,
+    add_format_argument,
+    parse_integer,
+)
 from annotations.corpora.queries import NotFound, version_of
 from annotations.corpora.record_stream import records_of
 from annotations.formats.importers.problems import ImportFailed
-from leaderboard.papers import adversarial as forms
-from leaderboard.queries.adversarial_check import adversarial_check
-from workers.metrics.configuration import (
+from leaderboard.reproduction.adversarial import adversarial_check
+from leaderboard.reproduction.output import adversarial
+from workers.inference.model_files import ModelError
+from workers.metrics.common.configuration import (
     Configuration,
     ConfigurationError,
     MetricUnavailableError,
     parse_list,
 )
-from workers.model_files import ModelError
-from workers.training.dialogues import TrainingDialogue, dialogues_of
-from workers.training.settings import TrainingError
-from workers.training.sources import read_dialogues
-from workers.trainings.data import Source
+from workers.training.core.conversations import TrainingDialogue, dialogues_of, read_dialogues
+from workers.training.core.settings import TrainingError
+from workers.training.data import Source
 
 PAIRS = 1000
 REFUSALS = (
@@ -41,19 +44,33 @@ class Command(ConsoleCommand):
         "repeated word, the last utterance said back, an answer of another dialogue (DEnsity's "
         "Figure 3). It computes in this process."
     )
+    epilog = """
+    Stores nothing. Three kinds are derived from each answer: repetition, one of its words said
+    again one to five times; speaker, the context's last utterance put before it; random, an answer
+    of another dialogue. The paper's fourth, a contradiction, is not made: it takes more than a
+    rule. accuracy is the share of pairs whose true answer scores higher; a tie is a failure, a pair
+    of which one side has no score is left out (undefined). Its 95 % interval is over dialogues: the
+    spread that leaving out one dialogue at a time measures, on Wilson's scale, which ends at 0 and
+    1. A metric that looks at a reference too (cmn, bert_ruber) is shown the true answer as one,
+    which makes the question easy; a note says so.
+
+      manage.py adversarial --metrics "density[trained=daily]" --corpus dailydialog/test.json
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--metrics",
             required=True,
             metavar="a,b",
-            help="configurations such as density[trained=NAME],usr_mlm[…]",
+            help="configurations that score a response in its context: density[trained=NAME]; "
+            "refused, with the reason, are others, and LLM judges, which have a budget",
         )
         parser.add_argument(
             "--corpus",
             required=True,
             metavar="S",
-            help="a corpus's slug, or a file of conversations: DailyDialog, …",
+            help="a corpus's slug (its newest version), or a file of conversations as for train; all "
+            "its answers count, by either speaker",
         )
         parser.add_argument(
             "--pairs",
@@ -68,7 +85,7 @@ class Command(ConsoleCommand):
             default=0,
             help="of the draws and of what is spoilt how",
         )
-        parser.add_argument("--format", choices=["table", "json", "csv", "latex"], default="table")
+        add_format_argument(parser, "csv", "latex")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -90,14 +107,14 @@ class Command(ConsoleCommand):
             raise CommandError(str(refusal)) from None
         self._print(document, options["format"])
         self.say(
-            f"{forms.data_text(document)}: {document['pairs']:,} of {document['of']:,} answers, "
+            f"{adversarial.data_text(document)}: {document['pairs']:,} of {document['of']:,} answers, "
             f"{document['dialogues']:,} dialogues, seed {document['seed']}"
         )
 
     def _print(self, document: dict[str, Any], form: str) -> None:
-        if self.print_as(form, document, forms.to_csv, forms.to_latex):
+        if self.print_as(form, document, adversarial.to_csv, adversarial.to_latex):
             return
-        self.print_table(forms.header(), forms.text_rows(document))
+        self.print_table(adversarial.header(), adversarial.text_rows(document))
         self.stdout.write(
             "Shares of answers that score higher, with 95 % intervals over dialogues."
         )

@@ -17,6 +17,10 @@ class Command(ConsoleCommand):
         "Compute in this process the statistics that pages wait for, and those whose data have "
         "changed."
     )
+    epilog = """
+    Workers do so by themselves: this is for a site without one, and for a copy whose pages should
+    all be there at once. Where one cannot be computed, it says why and ends with status 1.
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--corpus", metavar="S", help="only those of this corpus")

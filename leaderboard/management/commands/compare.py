@@ -4,14 +4,22 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, figure, parse_integer
+from annotations.console import (
+    MAX_DRAWS,
+    ConsoleCommand,
+    add_choice_arguments,
+    add_corpus_argument,
+    add_format_argument,
+    figure,
+    parse_integer,
+)
 from annotations.corpora.queries import NotFound, resolve_aspect, version_of
 from leaderboard.board_text import design_text
 from leaderboard.pages.metric_pair.tables import why_not_tested
 from leaderboard.queries import CORRELATION_LEVELS, named_metrics
 from leaderboard.queries.pair_tests import COEFFICIENTS, pair_tests
 from leaderboard.system_options import add_system_choice, left_out_line, systems_of
-from workers.metrics.configuration import ConfigurationError
+from workers.metrics.common.configuration import ConfigurationError
 
 TESTS = ("perm-sys", "perm-input", "perm-both", "jackknife-dialogues", "jackknife-both", "williams")
 
@@ -23,24 +31,43 @@ class Command(ConsoleCommand):
         "dialogues and of both, the jackknife over dialogues and over both, Williams' test. The "
         "test that keeps its level is marked."
     )
+    epilog = """
+    Both metrics are held to what both scored, so correlations may differ a little from correlate's;
+    metrics whose low scores are good are turned round. Of each row of the JSON, tests holds
+    estimates whose value is p, or which say why there is none: perm-sys, perm-input, perm-both; for
+    Pearson's r also jackknife-dialogues and jackknife-both, at system level williams. advised names
+    the marked one, method and population say how it works and what it speaks of.
+    docs/statistics_significance.md says which test keeps its level and why.
+
+      manage.py compare --corpus demo --metrics word_f1,bleu_4 --level system --coefficient all
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--corpus", required=True, metavar="S")
-        parser.add_argument("--aspect", help="default: the corpus's main aspect")
-        chosen = parser.add_mutually_exclusive_group()
-        chosen.add_argument("--systems", type=comma_list, metavar="a,b", help="only these systems")
-        chosen.add_argument(
-            "--exclude", type=comma_list, metavar="x,y", help="all but these systems"
-        )
+        add_corpus_argument(parser)
+        add_choice_arguments(parser)
         add_system_choice(parser)
-        parser.add_argument("--seed", type=parse_integer(0), default=0)
-        parser.add_argument("--metrics", metavar="a,b", required=True, help="the two metrics")
-        parser.add_argument("--level", choices=[*CORRELATION_LEVELS, "all"], default="all")
-        parser.add_argument("--coefficient", choices=[*COEFFICIENTS, "all"], default="pearson")
+        parser.add_argument("--seed", type=parse_integer(0), default=0, help="of the permutations")
+        parser.add_argument("--metrics", metavar="a,b", required=True, help="two configurations")
         parser.add_argument(
-            "--permutations", type=parse_integer(1, MAX_DRAWS), default=1000, metavar="N"
+            "--level",
+            choices=[*CORRELATION_LEVELS, "all"],
+            default="all",
+            help="at which to compare",
         )
-        parser.add_argument("--format", choices=["table", "json"], default="table")
+        parser.add_argument(
+            "--coefficient",
+            choices=[*COEFFICIENTS, "all"],
+            default="pearson",
+            help="all but pearson take minutes at turn level of a large corpus",
+        )
+        parser.add_argument(
+            "--permutations",
+            type=parse_integer(1, MAX_DRAWS),
+            default=1000,
+            metavar="N",
+            help=f"of each permutation test, at most {MAX_DRAWS:,}",
+        )
+        add_format_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -4,12 +4,21 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.console import ConsoleCommand, add_ratings_arguments, figure, figure_with_interval
+from annotations.console import (
+    ConsoleCommand,
+    add_format_argument,
+    add_ratings_arguments,
+    figure,
+    figure_with_interval,
+)
 from annotations.corpora.queries import NotFound, resolve_aspect, version_of
 from common.tables.csv_text import csv_line
 from leaderboard.board_text import design_text
 from leaderboard.estimate_cells import LEFT_OUT, format_share, is_partial
-from leaderboard.papers.correlation_variants import (
+from leaderboard.queries import CORRELATION_LEVELS, meta_evaluation, named_metrics
+from leaderboard.reproduction.output.estimate_columns import estimate_columns, estimate_values
+from leaderboard.reproduction.output.latex import correlations_to_latex
+from leaderboard.reproduction.output.variants import (
     CSV_COLUMNS,
     accuracy_rows,
     csv_values,
@@ -17,12 +26,9 @@ from leaderboard.papers.correlation_variants import (
     undefined_variants,
     variant_rows,
 )
-from leaderboard.papers.estimate_columns import estimate_columns, estimate_values
-from leaderboard.papers.latex import correlations_to_latex
-from leaderboard.queries import CORRELATION_LEVELS, meta_evaluation, named_metrics
 from leaderboard.statistics.correlation.resampling import METHODS, UNITS
 from leaderboard.system_options import add_system_choice, left_out_line, systems_of
-from workers.metrics.configuration import ConfigurationError
+from workers.metrics.common.configuration import ConfigurationError
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
 PEOPLE = {
@@ -38,16 +44,38 @@ class Command(ConsoleCommand):
         "tau-b at turn, dialogue and system level, with intervals over dialogues, beside the "
         "highest that a perfect metric could reach."
     )
+    epilog = """
+    A row is a metric at a level. n is the number of pairs, coverage the share of the rated
+    responses that have a score (null where nothing is rated): empty in the table where it is all, a
+    double dagger in LaTeX where it is less. generalises_to says what a row's intervals speak of:
+    these systems or new ones; with fewer than six new ones there is no p. ci_remark comes with
+    Pearson's r where heavy tails make its interval too narrow, a * in the table. note tells an
+    interval made in another way, or runs made unlike each other; worth, of judges, what they are
+    known to be worth. submitted_by, in csv, says who sent scores. per_dialogue, per_system and
+    per_input average over so many groups, and are defined within so many. correlation_ceiling,
+    reliability and leave_one_out_agreement have bare numbers with their intervals (ci), or why
+    there are none (ci_reason), next to them; human_ceiling and split_half are the old names of the
+    last and the second, until 0.4.0. latex sets the intervals beneath the values and ends with the
+    signatures as comments. docs/statistics_correlation.md says how everything is computed.
+
+      manage.py correlate --corpus demo
+      manage.py correlate --corpus demo --level system --exclude gold --metrics word_f1,bleu_4
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_ratings_arguments(parser)
         add_system_choice(parser)
-        parser.add_argument("--level", choices=[*CORRELATION_LEVELS, "all"], default="all")
+        parser.add_argument(
+            "--level",
+            choices=[*CORRELATION_LEVELS, "all"],
+            default="all",
+            help="of what is rated and scored",
+        )
         parser.add_argument(
             "--metrics",
             metavar="a,b",
             default="",
-            help="default: all that are computed or submitted",
+            help="configurations (default: all that are computed, or submitted as scores)",
         )
         parser.add_argument(
             "--redraw",
@@ -70,7 +98,7 @@ class Command(ConsoleCommand):
             "coefficients corrected for the unreliability of the human scores, as rows of the "
             "table; json and csv hold them always",
         )
-        parser.add_argument("--format", choices=["table", "json", "csv", "latex"], default="table")
+        add_format_argument(parser, "csv", "latex")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["redraw"] == "both" and options["interval"] == "jackknife":

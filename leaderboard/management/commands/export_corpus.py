@@ -20,10 +20,15 @@ class Command(ConsoleCommand):
         "metrics, those of all finished runs and those that were submitted. The folder appears "
         "when it is complete."
     )
+    epilog = """
+    Importing the corpus.jsonl of jsonl gives the same version. docs/formats.md describes the files.
+
+      manage.py export_corpus demo --to demo-export --format mt-metrics-eval
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
         known = exporters()
-        parser.add_argument("slug", metavar="CORPUS")
+        parser.add_argument("slug", metavar="CORPUS", help="its slug")
         parser.add_argument(
             "--to", required=True, type=Path, metavar="DIR", help="the folder to write"
         )
@@ -37,7 +42,7 @@ class Command(ConsoleCommand):
         parser.add_argument(
             "--replace",
             action="store_true",
-            help="put it in the place of a folder that holds something",
+            help="replace a folder that holds something, which is refused without it",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

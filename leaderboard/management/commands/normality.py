@@ -4,15 +4,20 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.console import ConsoleCommand, comma_list, figure
+from annotations.console import (
+    ConsoleCommand,
+    add_format_argument,
+    comma_list,
+    figure,
+)
 from annotations.corpora.queries import NotFound, version_of
 from common.tables.csv_text import csv_line
 from common.tables.dash import Dash
 from common.tables.latex_text import comment, escaped, row_of
-from leaderboard.published.fbd import NORMALITY
-from leaderboard.queries.normality_table import PEOPLE, normality_table
-from workers.metrics.configuration import ConfigurationError, MetricUnavailableError
-from workers.model_files import ModelError
+from leaderboard.reproduction.normality import PEOPLE, normality_table
+from leaderboard.reproduction.published.fbd import NORMALITY
+from workers.inference.model_files import ModelError
+from workers.metrics.common.configuration import ConfigurationError, MetricUnavailableError
 
 MEANS = ("w", "p")
 COLUMNS = (
@@ -33,6 +38,11 @@ class Command(ConsoleCommand):
         "each dimension of the pairs of context and response, averaged over dimensions, beside "
         "the FBD paper's figures (Xiang et al., 2021)."
     )
+    epilog = """
+    It encodes what is not known yet, in this process. The paper prints one figure with its
+    deviation and does not say whether it is W or p, so both are shown. published is filled for
+    corpora with the paper's names, on people's side. Where there are no figures, a row has reason.
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -40,24 +50,25 @@ class Command(ConsoleCommand):
             required=True,
             type=comma_list,
             metavar="a,b",
-            help="corpora, by their slugs",
+            help="corpora, by their slugs, each in its newest version",
         )
         parser.add_argument(
             "--model",
             default="",
             metavar="M",
-            help="an encoder: a folder or a hub id; default: fbd's",
+            help="an encoder: a folder or a hub id (default: fbd's)",
         )
         parser.add_argument(
-            "--layer", type=int, metavar="L", help="1 is the first, -1 the last; default: fbd's"
+            "--layer", type=int, metavar="L", help="1 is the first, -1 the last (default: fbd's)"
         )
         parser.add_argument(
             "--side",
             default=PEOPLE,
             metavar="human|SYSTEM",
-            help="whose responses: human are the references; or a system's name",
+            help="whose responses: human are the references; or a system's name, which every corpus "
+            "must have",
         )
-        parser.add_argument("--format", choices=["table", "json", "csv", "latex"], default="table")
+        add_format_argument(parser, "csv", "latex")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -19,13 +19,22 @@ class Command(ConsoleCommand):
         "tables with their LaTeX, the method, references and signatures. It opens without a "
         "network, in a browser or on paper."
     )
+    epilog = """
+    The file is called after the corpus and its version, usr-v1-12c2b35e6d08.html, and has about 5
+    MB, most of it the chart library. What is stored for the present data is read, the rest is
+    computed.
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("corpus", metavar="CORPUS")
+        parser.add_argument("corpus", metavar="CORPUS", help="its slug")
         parser.add_argument(
-            "--to", type=Path, required=True, metavar="DIR", help="made where it does not exist"
+            "--to",
+            type=Path,
+            required=True,
+            metavar="DIR",
+            help="a folder; made where it does not exist",
         )
-        parser.add_argument("--aspect", help="default: the corpus's main aspect")
+        parser.add_argument("--aspect", help="the human score (default: the corpus's main aspect)")
         parser.add_argument(
             "--force", action="store_true", help="replace a report of the same name"
         )

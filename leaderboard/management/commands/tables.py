@@ -7,19 +7,25 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.console import MAX_DRAWS, ConsoleCommand, comma_list, parse_integer
+from annotations.console import (
+    MAX_DRAWS,
+    ConsoleCommand,
+    add_format_argument,
+    comma_list,
+    parse_integer,
+)
 from annotations.corpora.queries import NotFound
-from leaderboard.papers import cmn as cmn_forms
-from leaderboard.papers import cpdscore as cpdscore_forms
-from leaderboard.papers import density as density_forms
-from leaderboard.papers import fbd as fbd_forms
-from leaderboard.published import cmn, comperdial, density, fbd
-from leaderboard.queries.cmn_table import cmn_table
-from leaderboard.queries.cpdscore_table import cpdscore_table
 from leaderboard.queries.defaults import RESAMPLES, SEED
-from leaderboard.queries.density_table import density_table
-from leaderboard.queries.fbd_table import fbd_table
-from workers.metrics.configuration import ConfigurationError
+from leaderboard.reproduction.cmn import cmn_table
+from leaderboard.reproduction.cpdscore import cpdscore_table
+from leaderboard.reproduction.density import density_table
+from leaderboard.reproduction.fbd import fbd_table
+from leaderboard.reproduction.output import cmn as cmn_forms
+from leaderboard.reproduction.output import cpdscore
+from leaderboard.reproduction.output import density as density_forms
+from leaderboard.reproduction.output import fbd as fbd_forms
+from leaderboard.reproduction.published import cmn, comperdial, density, fbd
+from workers.metrics.common.configuration import ConfigurationError
 
 
 class Command(ConsoleCommand):
@@ -31,6 +37,32 @@ class Command(ConsoleCommand):
         "al., 2023), and cmn: CMN's tables 1 and 2 (Zhao et al., 2023), with all that models "
         "trained here make; those that differ by their seed are gathered."
     )
+    epilog = """
+    Computes no metric: for what is missing it says, corpus by corpus, which command comes next (in
+    the JSON missing, with corpus, reason and command). A cell is filled where the score of every
+    system is there. What differs from the paper by its making is in notes.
+
+    fbd prints sizes of correlations, as the paper does; † marks one that goes against the metric's
+    own direction. The JSON has the sign (value), the size (absolute) and against_direction.
+
+    cpdscore has a row's published lines first, each with its judge, then every finished
+    configuration of its metric that is there of all systems. * marks p ≥ .05, in the paper and
+    here. A published row is alone where nothing of ours is there, and where no metric here is its
+    own (RADE, GRADE, USR, USL-H). Table 5 holds metrics against ratings of whole dialogues alone;
+    its row Human is people who rated turns against people who rated dialogues. CPDS-Dial's
+    intermediate score is cpdscore_dialogue[report=overall_turn]. Below the paper's tables every
+    other corpus that a judge has scored has Tables 4 and 5 of its own.
+
+    density and cmn have a table for each evaluation set. Models that differ by nothing but their
+    seed are gathered: the mean with the lowest and the highest, then each seed. First comes whether
+    ours is like theirs, seed by seed beside the paper's; last, the models with their data. As text
+    the tables that hold something of ours are shown, or all where none does; JSON, CSV and LaTeX
+    have all. CMN's evaluation sets are its authors' own, so its figures are next to other responses
+    to the same sources.
+
+      manage.py tables cpdscore --corpora usr-persona=usr --exclude "Original Ground Truth"
+      manage.py tables cmn --corpora dailydialog-zhao=dailyz --format json
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
         of_fbd = ", ".join(corpus.slug for corpus in fbd.CORPORA)
@@ -46,7 +78,8 @@ class Command(ConsoleCommand):
             default={},
             metavar="personam=S,…",
             help=f"corpora that have other names here: {of_fbd}; of cpdscore: {of_cpdscore}; of "
-            f"density: {of_density}; of cmn: {of_cmn}",
+            f"density: {of_density}; of cmn: {of_cmn}. usr-persona may be called usr, and "
+            "dailydialog-zhao dailyz",
         )
         parser.add_argument(
             "--model",
@@ -68,7 +101,7 @@ class Command(ConsoleCommand):
             help=f"bootstrap draws of dialogues, up to {MAX_DRAWS:,}; 0: no intervals",
         )
         parser.add_argument("--seed", type=parse_integer(0), default=SEED, help="of the draws")
-        parser.add_argument("--format", choices=["table", "json", "csv", "latex"], default="table")
+        add_format_argument(parser, "csv", "latex")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -97,10 +130,8 @@ class Command(ConsoleCommand):
         document = cpdscore_table(
             options["corpora"], options["model"], options["exclude"] or [], **draws
         )
-        if not self.print_as(
-            options["format"], document, cpdscore_forms.to_csv, cpdscore_forms.to_latex
-        ):
-            self._print_tables(cpdscore_forms.text_tables(document), document["notes"])
+        if not self.print_as(options["format"], document, cpdscore.to_csv, cpdscore.to_latex):
+            self._print_tables(cpdscore.text_tables(document), document["notes"])
         self._say_what_is_missing(document)
         for judged in document["worth"]:
             self.say(f"{', '.join(judged['configurations'])}: {judged['worth']}.")

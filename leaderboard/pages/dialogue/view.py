@@ -27,7 +27,7 @@ from annotations.models import CorpusVersion, Dialogue, Response, System, Turn
 from common.text import parse_integer
 from leaderboard.corpus_context import corpus_context
 from leaderboard.pages.judges.items import inspector_links
-from workers.queries import TurnScore, dialogue_scores_at, turn_scores_at
+from workers.runs.queries import TurnScore, dialogue_scores_at, turn_scores_at
 
 SYSTEMS_A_PAGE = 25
 """Each with every metric's score and every rater's: five hundred were a page of a second, fifty of
@@ -223,6 +223,8 @@ def _whole_dialogue(
 
 @require_safe
 def dialogue(request: HttpRequest, slug: str, position: int) -> HttpResponse:
+    """One dialogue: personas, conversation, the systems' responses at a ``turn``, 25 systems a
+    ``page``; ``system`` is the page that holds the system at this place, from 0."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     found = dialogue_at(version, position)

@@ -37,6 +37,9 @@ PAGE_NAME = "Fewer ratings"
 
 @require_safe
 def fewer_ratings(request: HttpRequest, slug: str) -> HttpResponse:
+    """Systems' means from few ratings and a metric on every response: ``metric`` (without it the
+    one that correlates best), ``aspect``, ``dialogues`` (a point of the what-if curve: how many
+    rated dialogues the list of systems is for, without it the fewest from 20 on)."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     context = corpus_context(version, "systems", aspect)

@@ -12,8 +12,8 @@ from typing import Any
 from annotations.models import CorpusVersion, Dialogue, Rating, Response, System, Turn
 from leaderboard.queries.metric_runs import finished_runs_of
 from workers.judges.models import StoredAnswer, StoredRequest
-from workers.metrics.configuration import Configuration
-from workers.metrics.judge_trace import JudgeTrace
+from workers.metrics.common.configuration import Configuration
+from workers.metrics.common.judge_samples import JudgeTrace
 from workers.models import MetricRun
 
 
@@ -35,7 +35,7 @@ class JudgeAnswerText:
     cost: Decimal | None
     attempts: int
     sent: dict[str, Any]
-    """How it was asked, where not as the request is stored (``workers.judging.dialects``)."""
+    """How it was asked, where not as the request is stored (``workers.judges.core.dialects``)."""
     score: float | None = None
     """What was read from it; None where nothing could be, or where it was asked again."""
 

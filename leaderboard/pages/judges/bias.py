@@ -17,9 +17,8 @@ from leaderboard.statistics.correlation.placed_scores import FloatArray
 from leaderboard.statistics.judges.self_preference import self_preference
 from leaderboard.statistics.judges.standardised_gaps import by_turn_number
 from leaderboard.statistics.judges.verbosity import RankWithCovariate, with_covariate, words_of
-from workers.judging.caveat import judge_of
-from workers.judging.model_families import family_of
-from workers.metrics.configuration import parse
+from workers.judges.core.model_caveats import family_of, judge_of
+from workers.metrics.common.configuration import parse
 
 NO_TURNS = "the judge scores whole dialogues, which have no place in one another"
 

@@ -28,10 +28,15 @@ from leaderboard.queries.human_scores import HumanSide, human_grid, human_side
 from leaderboard.queries.metric_runs import finished_runs_of
 from leaderboard.statistics.correlation.placed_scores import FloatArray, IntArray
 from leaderboard.statistics.judges.standardised_gaps import Gaps, standardised_gaps
-from workers.metrics.configuration import Configuration, ConfigurationError, parse, still_there
+from workers.metrics.common.configuration import (
+    Configuration,
+    ConfigurationError,
+    parse,
+    still_there,
+)
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
-from workers.queries import NOTHING_TO_SCORE, runs_of
+from workers.runs.queries import NOTHING_TO_SCORE, runs_of
 
 POINTS, DEVIATIONS = "points", "sd"
 """A judge on the scale of people's ratings is compared in points of it; another in standard

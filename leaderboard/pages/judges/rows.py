@@ -15,8 +15,8 @@ from leaderboard.pages.judges.answers import JudgeAnswerText, answers_of
 from leaderboard.pages.judges.items import sample_sd
 from leaderboard.queries.metric_runs import finished_runs_of
 from leaderboard.statistics.correlation.placed_scores import FloatArray, IntArray
-from workers.metrics.configuration import Configuration
-from workers.metrics.judge_trace import JudgeTrace
+from workers.metrics.common.configuration import Configuration
+from workers.metrics.common.judge_samples import JudgeTrace
 
 SIDES = ("", "above", "below", "apart")
 """Any; the judge above people by more than ``by``, below by more than ``by``, either."""

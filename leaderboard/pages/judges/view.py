@@ -34,7 +34,7 @@ from leaderboard.pages.judges.rows import (
     judged_rows,
 )
 from leaderboard.pages.judges.tables import bias_sentences, bias_tables
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.common.configuration import Configuration, ConfigurationError, parse
 
 ROWS_A_PAGE = 25
 INJECTIONS_SHOWN = 200
@@ -68,6 +68,11 @@ SORT_LABELS = {
 
 @require_safe
 def inspector(request: HttpRequest, slug: str) -> HttpResponse:
+    """What a judge said of each response with human ratings: ``metric`` (a configuration),
+    ``aspect``, ``side`` (``above``, ``below``, ``apart``), ``by``, ``only`` (``disagree``,
+    ``undefined``, ``unrated``, ``injections``, ``remarks``), ``system``, ``dialogue``, ``turn``,
+    ``sort``, ``page``; ``download=judged.csv`` or ``judged.jsonl``: these rows with their raw
+    answers; tokens and cost for organisers."""
     version, aspect, configuration, context = _on_corpus(request, slug, "inspect")
     if configuration is None or not context["states"]["done"]:
         return page(request, "leaderboard/judge_inspector.html", context)
@@ -104,8 +109,10 @@ def inspector(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def answer(request: HttpRequest, slug: str, position: int) -> HttpResponse:
-    """One row with its prompt and raw answers: a page of its own, or the part of the list that asks
-    for it. Without ``system`` and ``turn`` the first of the dialogue."""
+    """One row of the inspector with its prompt and raw answers: a page of its own, or the part of
+    the list that asks for it: ``metric``, ``aspect``, ``system``, ``turn`` (without these two
+    the first of the dialogue), ``step`` (of a judge of dialogues, the turn that its first step
+    judged)."""
     version, aspect, configuration, context = _on_corpus(request, slug, "inspect")
     if not version.dialogues.filter(position=position).exists():
         raise Http404(f"{slug} has no dialogue at place {position}")
@@ -129,6 +136,8 @@ def answer(request: HttpRequest, slug: str, position: int) -> HttpResponse:
 
 @require_safe
 def judge_bias(request: HttpRequest, slug: str) -> HttpResponse:
+    """Whether a judge is taken in by length, by the turn's place, by its own model family, by
+    responses that speak to it: ``metric``, ``aspect``."""
     version, aspect, configuration, context = _on_corpus(request, slug, "hygiene")
     if configuration is None or not context["states"]["done"]:
         return page(request, "leaderboard/judge_hygiene.html", context)

@@ -188,7 +188,7 @@ def response_map(version: CorpusVersion, *, seed: int = SEED) -> dict[str, Any]:
     "cosine" (to the reference of its turn)}``. Raises ``ModelError`` where this machine has no
     encoder: the statistic then says so, and can be tried again.
     """
-    from workers.encoders.encoder import encoder_for
+    from workers.inference.encoders.encoder import encoder_for
 
     systems = select_systems(version)
     gold = gold_among(version, systems)

@@ -39,6 +39,10 @@ BEST_FIRST = {"similar": "the best first", "name": "by name"}
 
 @require_safe
 def heat_map(request: HttpRequest, slug: str) -> HttpResponse:
+    """Metric × metric: ``show`` (``correlation``: which say the same; ``significance``: which
+    correlates better with human ratings), ``level``, ``coefficient``, ``order`` (``similar``,
+    ``name``), ``aspect`` (of significance); ``download=metric-pairs.csv``,
+    ``nearest-metrics.csv`` or ``metric-standings.csv``."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     shown = _chosen(request, "show", SHOWN)
@@ -148,6 +152,9 @@ COLOURED = 6
 
 @require_safe
 def response_map_page(request: HttpRequest, slug: str) -> HttpResponse:
+    """Responses and references on a plane (t-SNE, principal components), by the packaged encoder:
+    ``system`` (repeated; those in colour); ``download=map-tsne-data.csv``, ``map-pca-data.csv``
+    or ``closeness.csv``."""
     version = version_or_404(request, slug)
     found = look(version, "response-map")
     context: dict[str, Any] = {

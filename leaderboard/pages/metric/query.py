@@ -22,7 +22,7 @@ from leaderboard.queries.system_choice import chosen_systems, resolve_choice, wi
 from leaderboard.statistics.correlation.placed_scores import FloatArray
 from leaderboard.statistics.distribution import histogram, summary_of
 from leaderboard.statistics.significance.driving_items import Gap, OverUnder, widest_gaps
-from workers.queries import NOTHING_TO_SCORE
+from workers.runs.queries import NOTHING_TO_SCORE
 
 WIDEST_GAPS = 10
 """Responses shown on either side."""

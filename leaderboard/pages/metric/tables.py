@@ -29,7 +29,7 @@ from leaderboard.pages.metric.query import Judged
 from leaderboard.plots import ceiling_of
 from leaderboard.queries import DetailsOf, MadeWith
 from workers.metrics.base import Option
-from workers.metrics.configuration import Configuration, written_value
+from workers.metrics.common.configuration import Configuration, written_value
 
 
 def detail_tables(details: Sequence[DetailsOf], corpus: str, signature: str) -> list[Table]:

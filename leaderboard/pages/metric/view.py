@@ -33,7 +33,7 @@ from leaderboard.pages.metric.tables import (
 )
 from leaderboard.system_sets import system_note, systems_or_404
 from workers.metrics.base import Metric
-from workers.metrics.configuration import Configuration, ConfigurationError, parse
+from workers.metrics.common.configuration import Configuration, ConfigurationError, parse
 from workers.metrics.registry import all_metrics
 
 NEEDS = {
@@ -51,6 +51,12 @@ QUEUES = {
 
 @require_safe
 def metric(request: HttpRequest, name: str) -> HttpResponse:
+    """One metric: what it measures, how it agrees with people on the corpora that one may see, how
+    its scores are spread, where it and people disagree most. ``configuration`` is one of its
+    configurations, whether it ran or not, without it the plain one, or the first that ran; one
+    that names a folder, a file or another corpus and has not run is shown to organisers only
+    (404), for the page says why it cannot run. ``corpus`` is the one whose scores and widest
+    disagreements are shown, without it the first by name; ``aspect``, ``systems``."""
     declared = all_metrics().get(name)
     if declared is None:
         raise Http404(f"this installation has no metric {name}")

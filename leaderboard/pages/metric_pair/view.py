@@ -43,8 +43,9 @@ SIDES = ("first", "second")
 
 @require_safe
 def comparison(request: HttpRequest, slug: str) -> HttpResponse:
-    """``?first=…&second=…``; ``?pick=…&pick=…``, as the leaderboard's ticks are sent, leads
-    there."""
+    """Two metrics, ``first`` and ``second`` (labels): their correlations with people, the
+    difference with its interval and tests, the responses that make it; ``pick`` twice (ticks of
+    the leaderboard) leads there."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     if "pick" in request.GET:

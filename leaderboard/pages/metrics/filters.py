@@ -11,7 +11,7 @@ from typing import Any
 from leaderboard.estimate_cells import COEFFICIENT_NAMES
 from leaderboard.plots import levels_of
 from leaderboard.queries.system_choice import ALL, SystemChoice
-from workers.metrics.configuration import ConfigurationError, parse
+from workers.metrics.common.configuration import ConfigurationError, parse
 from workers.metrics.registry import all_metrics
 
 ANY = "any"

@@ -1,5 +1,5 @@
-"""What the metric leaderboard stores: how far metrics agree with people, of chosen systems, and what
-they cost: time, and of judges tokens and money, for a thousand responses."""
+"""What the metric leaderboard stores: how far metrics agree with people, of chosen systems, and
+what they cost: time, and of judges tokens and money, for a thousand responses."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from leaderboard.estimate_cells import (
 from leaderboard.pages.metrics.filters import GLOBAL, VARIANT_HELP, VARIANTS, BoardParams
 from leaderboard.pages.metrics.letters import Letters
 from leaderboard.plots import levels_of, people_estimate
-from workers.metric_list import kind_of, page_of
+from workers.runs.metric_list import kind_of, page_of
 
 CEILING, RELIABILITY, LEAVE_ONE_OUT = (
     "correlation_ceiling",

@@ -15,9 +15,9 @@ from leaderboard.pages.metrics.filters import GLOBAL, VARIANTS, BoardParams
 from leaderboard.pages.metrics.letters import Letters
 from leaderboard.pages.metrics.tables import chosen_estimate
 from leaderboard.plots import ceiling_of, people_estimate
-from workers.metrics.configuration import Configuration
+from workers.metrics.common.configuration import Configuration
 from workers.metrics.registry import all_metrics
-from workers.queries import why_not_offered
+from workers.runs.queries import why_not_offered
 
 SYMBOLS = dict(COEFFICIENTS)
 

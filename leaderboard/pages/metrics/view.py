@@ -36,14 +36,17 @@ from leaderboard.pages.metrics.text import best_row, empty_reasons, headline, ti
 from leaderboard.queries.system_choice import system_choices
 from leaderboard.stored_figures import figure_of, table_for_file
 from leaderboard.system_sets import system_note, systems_or_404
-from workers.metric_list import page_of
 from workers.metrics.registry import all_metrics
+from workers.runs.metric_list import page_of
 
 PLOTS = "Plots"
 
 
 @require_safe
 def metrics(request: HttpRequest, slug: str) -> HttpResponse:
+    """Every metric's agreement with people; in the address ``level``, ``coefficient``, ``variant``,
+    ``systems`` (what the numbers are of), ``needs``, ``method``, ``origin`` (which metrics),
+    ``metric`` (whose plots)."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     systems = systems_or_404(request, version)
@@ -177,8 +180,9 @@ def _chosen_metric(request: HttpRequest, document: dict[str, Any], params: Board
 
 @require_safe
 def scatter(request: HttpRequest, slug: str) -> HttpResponse:
-    """The three scatter plots of one metric: a page of its own, or the part of the leaderboard that
-    asks for it."""
+    """One ``metric`` against people at each level: a page of its own, or the part of the
+    leaderboard that asks for it; ``download=scatter-turn-data.csv``,
+    ``scatter-dialogue-data.csv``, ``scatter-system-data.csv`` or ``by-human-data.csv``."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     context = corpus_context(version, "metrics", aspect)

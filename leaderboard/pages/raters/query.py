@@ -22,7 +22,7 @@ from annotations.campaigns.queries.ratings import (
     campaign_matrix,
     ratings_data_version,
 )
-from annotations.campaigns.rater_statistics.disagreement import widest_disagreements
+from annotations.campaigns.rater_statistics.others import widest_disagreements
 from annotations.corpora.queries import select_systems
 from annotations.corpora.rating_queries import RatedItems
 from annotations.models import CorpusVersion

@@ -46,6 +46,7 @@ from leaderboard.queries.agreement_pairs import PAIRS_SHOWN, with_all_pairs
 
 @require_safe
 def agreement(request: HttpRequest, slug: str) -> HttpResponse:
+    """How far the raters agree."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     levels = queries.rated_levels(version, aspect)
@@ -89,6 +90,10 @@ SEEN = "X-Seen"
 @require_safe
 @organisers_page
 def campaign_agreement(request: HttpRequest, slug: str) -> HttpResponse:
+    """How far the campaign's raters agree, live: ``aspect`` (an axis, by key or name; the overall
+    score without it), ``system`` (its items only), ``raters=all`` (also ratings that do not
+    count, of excluded raters), ``weighting`` (κ of the matrix: ``quadratic`` without it,
+    ``linear``, ``unweighted``)."""
     campaign = campaign_or_404(slug)
     if campaign.kind == Campaign.Kind.COLLECTION:
         raise Http404("nothing is rated in a campaign that collects dialogues")
@@ -152,6 +157,8 @@ def _choices_of(request: HttpRequest, campaign: Campaign) -> tuple[str, str, boo
 
 @require_safe
 def rater_effects(request: HttpRequest, slug: str) -> HttpResponse:
+    """Strict and lenient raters, under pseudonyms, and the systems' means without their severity:
+    ``aspect``, ``level``."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     levels = queries.rated_levels(version, aspect)

@@ -33,7 +33,7 @@ from leaderboard.pages.systems.plots import rank_figure, system_means_figure
 from leaderboard.pages.systems.tables import system_board
 from leaderboard.pages.systems.text import headline as system_headline
 from leaderboard.stored_figures import figure_of
-from workers.metrics.configuration import ConfigurationError, parse
+from workers.metrics.common.configuration import ConfigurationError, parse
 
 Say = Callable[[str], None]
 PAIRS_SHOWN = 20

@@ -1,5 +1,5 @@
-"""Two systems, turn by turn or dialogue by dialogue: what people and every metric say of either, and
-what was said there, for a page of items and for a file of all.
+"""Two systems, turn by turn or dialogue by dialogue: what people and every metric say of either,
+and what was said there, for a page of items and for a file of all.
 
 Where the two share dialogues the comparison is paired; where each has its own (``Design``) it is
 not."""

@@ -95,6 +95,10 @@ class Pair:
 
 @require_safe
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
+    """Two systems, paired or unpaired: ``first``, ``second`` (names), ``aspect``, ``level``, ``by``
+    (a metric; people without it), ``only`` (``first``, ``second``, ``tie``), ``sort``
+    (``first``, ``second``, ``place``), ``dialogue``, ``metric`` (scores shown), ``page``;
+    ``download=system-pair.csv`` or ``.json``; ``pick`` twice leads to the two."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     if "pick" in request.GET:

@@ -68,6 +68,11 @@ class Section:
 
 @require_safe
 def systems(request: HttpRequest, slug: str) -> HttpResponse:
+    """Systems by human mean, with ranks and metrics: ``aspect``, ``systems`` (ranked among:
+    ``all``, ``without-gold``, ``without-people``, ``track:…``, ``round:…``), ``kind`` (repeated;
+    only ``agent``, ``human``, ``gold``, ``baseline``), ``metric`` (the one compared with the
+    human ranking), ``profile`` (numbers of systems drawn by aspect), ``part=more`` (what is
+    below the board, which the page asks for)."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     chosen = systems_or_404(request, version, default=ALL)

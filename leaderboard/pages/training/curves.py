@@ -8,7 +8,7 @@ from typing import Any
 
 from leaderboard.figures import Figure
 from leaderboard.pages.training.figures import training_curve
-from workers.trainings.models import Training
+from workers.training.models import Training
 
 _LOSSES = ("losses", "Losses in training", "loss")
 _GROUPS = (

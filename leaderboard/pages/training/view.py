@@ -16,11 +16,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotations.corpora.queries import newest_visible_versions
 from common.web import organisers_page, page
 from leaderboard.pages.training.curves import figures_of
-from workers.metric_list import page_of
-from workers.progress_rate import duration
-from workers.trainings import actions, deletion, queries, uses
-from workers.trainings.forms import TrainingForm
-from workers.trainings.models import Training
+from workers.runs.metric_list import page_of
+from workers.runs.progress import duration
+from workers.training import actions, queries
+from workers.training.forms import TrainingForm
+from workers.training.models import Training
 
 _SHOWN_FIGURES = ("R@1", "MRR", "KL")
 """Of what was measured on validation data, what a line of the list says."""
@@ -31,6 +31,9 @@ for_organisers = organisers_page("trainings", "only organisers train models")
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_organisers
 def trainings(request: HttpRequest) -> HttpResponse:
+    """Trainings of metrics' models; the form starts one: ``name``, ``recipe``, ``corpus``,
+    ``overlap``, ``encoder``, ``epochs``, ``seconds``, ``negatives``, ``contrastive``,
+    ``pairs_an_epoch``, ``freeze``, ``seed``."""
     form = TrainingForm(request.user, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         params = form.cleaned_data
@@ -52,7 +55,9 @@ def trainings(request: HttpRequest) -> HttpResponse:
 @require_safe
 @for_organisers
 def training(request: HttpRequest, slug: str) -> HttpResponse:
-    """The whole page; to htmx how far it is, or with ``part=figures`` its curves."""
+    """One training: progress, losses and figures, overlap, settings, the metrics that it makes; to
+    htmx how far it is, with ``part=figures`` its curves; ``download=losses-data.csv``,
+    ``validations-data.csv``, of CMN also ``latent-data.csv`` and ``bound-data.csv``."""
     found = training_or_404(slug)
     figures = figures_of(found)
     context = {
@@ -86,7 +91,7 @@ def _may(found: Training) -> dict[str, Any]:
         "settings": [
             (name.replace("_", " "), value) for name, value in sorted(found.chosen.items())
         ],
-        "scores": 0 if under_way else uses.scores_with(found.name),
+        "scores": 0 if under_way else actions.scores_with(found.name),
     }
 
 
@@ -114,6 +119,7 @@ def _came(found: Training, user: Any) -> dict[str, Any]:
 @require_POST
 @for_organisers
 def training_stop(request: HttpRequest, slug: str) -> HttpResponse:
+    """Stop it at a checkpoint."""
     if not actions.stop(training_or_404(slug), request.user):
         messages.info(request, "The training had ended.")
     return redirect("training", slug)
@@ -122,6 +128,7 @@ def training_stop(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @for_organisers
 def training_go_on(request: HttpRequest, slug: str) -> HttpResponse:
+    """Let a stopped or failed one go on at its last checkpoint."""
     if not actions.go_on(training_or_404(slug), request.user):
         messages.info(request, "The training was neither stopped nor had it failed.")
     return redirect("training", slug)
@@ -130,12 +137,14 @@ def training_go_on(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @for_organisers
 def training_delete(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete it with checkpoints and model, with ``sure=yes``; not while it trains, nor while
+    metric runs or a round need it."""
     training_or_404(slug)
     if request.POST.get("sure") != "yes":
         messages.error(request, "Nothing was deleted: tick the box to say that you mean it.")
         return redirect("training", slug)
     try:
-        deletion.delete(slug, request.user)
+        actions.delete(slug, request.user)
     except actions.Refused as refusal:
         messages.error(request, refusal.message)
         return redirect("training", slug)

@@ -7,8 +7,8 @@ import pytest
 from leaderboard.challenges.prompts.budget import Limits
 from leaderboard.challenges.prompts.prompt_calls import Questioner, signature_of
 from leaderboard.challenges.prompts.spec import Prompt, Settings, Template
-from workers.language_models.client import Endpoint
-from workers.language_models.refusals import key_fault, repeats, without_key
+from workers.inference.language_models.client import Endpoint
+from workers.inference.language_models.refusals import key_fault, repeats, without_key
 
 PROMPT = Prompt(Template("", "{history}"), None, Settings(stop=("\n",)))
 

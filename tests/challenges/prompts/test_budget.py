@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from leaderboard.challenges.prompts.budget import Limits, cost_of, exceeded, longest_answer, used_up
-from workers.language_models.usage import Usage
+from workers.inference.language_models.usage import Usage
 
 LIMITS = Limits(10_000, 1_000)
 

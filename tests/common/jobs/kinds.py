@@ -25,7 +25,7 @@ class Kind:
 
 
 def _training(_folder: Path) -> Job:
-    from workers.trainings.models import Training
+    from workers.training.models import Training
 
     return Training.objects.create(name="small", work="small-1", recipe="density", data={})
 
@@ -84,10 +84,10 @@ def _message(_folder: Path) -> Job:
 
 def _trial(_folder: Path) -> Job:
     from tests.judges.written import configuration_of, rated_version, written
-    from workers.judges import trials
+    from workers.judges import trial_actions
 
     prompt = written()
-    return trials.start(prompt, rated_version(), configuration_of(prompt), "overall")
+    return trial_actions.start(prompt, rated_version(), configuration_of(prompt), "overall")
 
 
 KINDS = {

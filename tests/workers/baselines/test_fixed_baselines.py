@@ -10,9 +10,7 @@ from annotations.formats.records import ResponseRecord, Utterance
 from workers.baselines.base import Baseline, Place, places_of
 from workers.baselines.build_demo import DEMO_FILE, SEED, answers_of, as_json_line, fixed_baselines
 from workers.baselines.demo_source import read_source
-from workers.baselines.dull import SAFE_ANSWERS, Dull
-from workers.baselines.echo import Echo
-from workers.baselines.verbose import Verbose
+from workers.baselines.simple import SAFE_ANSWERS, Dull, Echo, Verbose
 
 PLACE = Place(
     dialogue_id="d",

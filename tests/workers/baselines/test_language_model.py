@@ -18,8 +18,8 @@ import pytest
 from annotations.formats.records import Utterance
 from workers.baselines.base import Place
 from workers.baselines.language_model import LanguageModelSpeaker
-from workers.language_models.client import Endpoint, LanguageModel, Message
-from workers.language_models.server import LocalServerError, local_server
+from workers.inference.language_models.client import Endpoint, LanguageModel, Message
+from workers.inference.language_models.server import LocalServerError, local_server
 
 PLACE = Place(
     dialogue_id="d",
@@ -116,7 +116,7 @@ def test_the_local_server_answers_whoever_has_its_key_and_is_gone_afterwards() -
 def test_the_local_server_ends_with_the_process_that_started_it() -> None:
     starter = (
         "import os, signal\n"
-        "from workers.language_models.server import local_server\n"
+        "from workers.inference.language_models.server import local_server\n"
         "with local_server() as endpoint:\n"
         "    print(endpoint.base_url, flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workers.baselines.one_utterance import one_utterance
+from workers.baselines.language_model import one_utterance
 
 
 @pytest.mark.parametrize(

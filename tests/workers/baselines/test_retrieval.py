@@ -13,7 +13,7 @@ from annotations.formats.records import Utterance
 from workers.baselines.base import Place
 from workers.baselines.build_demo import DEMO_FILE, answers_of, retrieval_baseline
 from workers.baselines.demo_source import read_source
-from workers.baselines.retrieval import KnownAnswer, Retrieval, known_answers, packaged_encode
+from workers.baselines.simple import KnownAnswer, Retrieval, known_answers, packaged_encode
 
 VECTORS = {
     "Do you bake?": (1.0, 0.0),

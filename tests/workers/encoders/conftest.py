@@ -11,10 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.workers.checkpoints import save_bert
-from workers import resources
-from workers.encoders.encoder import TextEncoder
-from workers.encoders.feature_store import FeatureStore
-from workers.model_files import model_files
+from workers.inference import resources
+from workers.inference.encoders.encoder import TextEncoder
+from workers.inference.encoders.feature_store import FeatureStore
+from workers.inference.model_files import model_files
 
 
 @pytest.fixture(autouse=True)

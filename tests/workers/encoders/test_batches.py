@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from workers.encoders.batches import batches_by_length
+from workers.inference.encoders.tokens import batches_by_length
 
 
 def test_longest_first_and_within_the_budget() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from workers import resources
-from workers.encoders import devices
-from workers.model_files import ModelError
+from workers.inference import resources
+from workers.inference.encoders import devices
+from workers.inference.model_files import ModelError
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ import pytest
 
 from tests.workers.checkpoints import save_bert, save_roberta, save_t5, save_xlnet, word_tokenizer
 from tests.workers.encoders.conftest import Counted, forgetful, plain_states
-from workers import resources
-from workers.encoders import encoder as module
-from workers.encoders import transformer
-from workers.encoders.encoder import TextEncoder, encoder_for
-from workers.encoders.feature_store import FeatureStore
-from workers.metrics.pair_features import PRECISION
-from workers.model_files import PACKAGED_ENCODER, ModelError, model_files
+from workers.inference import resources
+from workers.inference.encoders import encoder as module
+from workers.inference.encoders import transformer
+from workers.inference.encoders.encoder import TextEncoder, encoder_for
+from workers.inference.encoders.feature_store import FeatureStore
+from workers.inference.model_files import PACKAGED_ENCODER, ModelError, model_files
+from workers.metrics.common.pair_features import PRECISION
 
 TEXTS = [
     "hello there",
@@ -163,8 +163,8 @@ def test_a_site_may_ask_for_float32_on_every_device(monkeypatch: pytest.MonkeyPa
     """No GPU here: what torch says of one is set, what we make of it is ours."""
     import torch
 
-    from workers.encoders.transformer import dtype_on
-    from workers.language_models.loading import best_dtype
+    from workers.inference.encoders.transformer import dtype_on
+    from workers.inference.language_models.loading import best_dtype
 
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
     gpu = torch.device("cuda")

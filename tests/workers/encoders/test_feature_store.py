@@ -17,9 +17,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from workers.encoders import feature_file
-from workers.encoders.feature_file import FILE_NAME, FeatureFile
-from workers.encoders.feature_store import FeatureStore
+from workers.inference.encoders import feature_store
+from workers.inference.encoders.feature_store import FILE_NAME, FeatureFile, FeatureStore
 
 MEGABYTE = 1_000_000
 
@@ -115,7 +114,7 @@ def test_what_was_read_lately_outlives_what_was_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = time.time()
-    monkeypatch.setattr(feature_file.time, "time", lambda: now)
+    monkeypatch.setattr(feature_store.time, "time", lambda: now)
     store = FeatureStore(tmp_path, 2 * MEGABYTE, memory_bytes=0)
     store.put_many("layer 6", {f"old {number}": vector(0, 256) for number in range(300)})
     now += 1_000
@@ -206,7 +205,7 @@ def test_a_full_disk_is_left_alone_for_a_minute(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     now = 0.0
-    monkeypatch.setattr(feature_file.time, "monotonic", lambda: now)
+    monkeypatch.setattr(feature_store.time, "monotonic", lambda: now)
     store = FeatureStore(tmp_path, MEGABYTE, memory_bytes=0)
     store.put_many("layer 6", {"before": vector(1)})
     assert store._file
@@ -248,7 +247,7 @@ WRITE_FOR_EVER = """
 import sys, itertools
 from pathlib import Path
 import numpy as np
-from workers.encoders.feature_store import FeatureStore
+from workers.inference.encoders.feature_store import FeatureStore
 store = FeatureStore(Path(sys.argv[1]), 50_000_000)
 for number in itertools.count():
     store.put_many("layer 6", {f"{number} {part}": np.full(2000, number, "f4") for part in range(50)})

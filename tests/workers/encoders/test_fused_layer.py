@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from workers.encoders import fused_layer
-from workers.encoders.fused_layer import fused_layers
-from workers.encoders.linear import use_onednn
+from workers.inference.encoders import cpu_layers
+from workers.inference.encoders.cpu_layers import fused_layers, use_onednn
 
 TEXTS, TOKENS, DIMENSIONS = 3, 5, 24
 
@@ -74,7 +73,7 @@ def test_the_layers_are_kept_where_fusing_computes_something_else(
 ) -> None:
     import torch
 
-    monkeypatch.setattr(fused_layer, "_fused", lambda layer: torch.nn.Identity())
+    monkeypatch.setattr(cpu_layers, "_fused", lambda layer: torch.nn.Identity())
     assert fused_layers(packed, packed.encoder.layer) is packed.encoder.layer
 
 
@@ -84,5 +83,5 @@ def test_the_layers_are_kept_where_the_operators_are_missing(
     def absent(layer: object) -> object:
         raise AttributeError("'OpOverloadPacket' object has no attribute 'binary'")
 
-    monkeypatch.setattr(fused_layer, "_fused", absent)
+    monkeypatch.setattr(cpu_layers, "_fused", absent)
     assert fused_layers(packed, packed.encoder.layer) is packed.encoder.layer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workers.encoders import linear
+from workers.inference.encoders import cpu_layers
 
 
 def network() -> object:
@@ -21,7 +21,7 @@ def test_gives_what_plain_layers_give(shape: tuple[int, ...]) -> None:
     import torch
 
     plain, packed = network(), network()
-    if not linear.use_onednn(packed):
+    if not cpu_layers.use_onednn(packed):
         pytest.skip("this build of PyTorch has no oneDNN")
     inputs = torch.randn(shape)
     with torch.inference_mode():
@@ -29,15 +29,15 @@ def test_gives_what_plain_layers_give(shape: tuple[int, ...]) -> None:
 
 
 def test_layers_of_other_types_stay() -> None:
-    assert linear.use_onednn(network().double()) == 0  # type: ignore[attr-defined]
+    assert cpu_layers.use_onednn(network().double()) == 0  # type: ignore[attr-defined]
 
 
 def test_a_build_without_the_operators_stays_with_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(layer: object) -> object:
         raise AttributeError("'_OpNamespace' 'mkldnn' object has no attribute '_linear_pointwise'")
 
-    monkeypatch.setattr(linear, "_packed", absent)
-    assert linear.use_onednn(network()) == 0
+    monkeypatch.setattr(cpu_layers, "_packed", absent)
+    assert cpu_layers.use_onednn(network()) == 0
 
 
 def test_operators_that_compute_something_else_are_not_used(
@@ -46,6 +46,6 @@ def test_operators_that_compute_something_else_are_not_used(
     import torch
 
     monkeypatch.setattr(
-        linear, "_packed", lambda layer: torch.nn.Linear(layer.in_features, layer.out_features)
+        cpu_layers, "_packed", lambda layer: torch.nn.Linear(layer.in_features, layer.out_features)
     )
-    assert linear.use_onednn(network()) == 0
+    assert cpu_layers.use_onednn(network()) == 0

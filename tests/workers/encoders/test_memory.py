@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from workers.encoders.memory import Memory
-from workers.model_files import ModelError
+from workers.inference.encoders.devices import Memory
+from workers.inference.model_files import ModelError
 
 LENGTHS = [5, 5, 5, 5]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workers.judging.model_families import family_of
+from workers.judges.core.model_caveats import family_of
 
 
 @pytest.mark.parametrize(

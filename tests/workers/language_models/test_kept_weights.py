@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from tests.workers.causal import make_causal
-from workers import resources
-from workers.language_models import gguf_cache, loading
-from workers.model_files import model_files
+from workers.inference import resources
+from workers.inference.language_models import gguf_cache, loading
+from workers.inference.model_files import model_files
 
 CPU = torch.device("cpu")
 

@@ -3,8 +3,8 @@ import torch
 
 from tests.workers.causal import alone, make_causal
 from tests.workers.checkpoints import save_roberta
-from workers.language_models.likelihood import CausalModel, Continuation
-from workers.model_files import ModelError, model_files
+from workers.inference.language_models.likelihood import CausalModel, Continuation
+from workers.inference.model_files import ModelError, model_files
 
 DIALOGUE = [
     "",

@@ -1,6 +1,6 @@
 import numpy as np
 
-from workers.language_models.token_tree import Scored, in_rows
+from workers.inference.language_models.token_tree import Scored, in_rows
 
 
 def test_what_sequences_begin_with_alike_is_in_the_row_once():

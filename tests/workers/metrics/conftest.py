@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.workers.metrics.judges import Answers, Desk
-from workers.judging import judge_client
+from workers.judges.core import clients
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def at(monkeypatch: pytest.MonkeyPatch) -> Callable[[Answers], Desk]:
 
     def use(answers: Answers) -> Desk:
         made = Desk(answers)
-        monkeypatch.setattr(judge_client, "_at_hand", made)
+        monkeypatch.setattr(clients, "_at_hand", made)
         return made
 
     return use

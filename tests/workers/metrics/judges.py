@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from annotations.formats.records import Utterance
-from workers.judging.calls import Answer, Call, TokenChance
-from workers.judging.judge_client import BillingContext, Follow
+from workers.judges.core.calls import Answer, Call, Follow, TokenChance
+from workers.judges.core.clients import BillingContext
 from workers.metrics.base import Example
 
 Answers = Callable[[Call], Answer]

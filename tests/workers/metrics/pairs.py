@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from workers.metrics.base import Example, Score
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 
 
 def example(response: str, *references: str) -> Example:

@@ -6,9 +6,9 @@ import pytest
 from common.estimates import Undefined
 from tests.workers.metrics.pairs import OWN, example, score
 from workers.metrics import wordnet
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
+from workers.metrics.common.lexical import RememberedAnalysis, TokenisedText
 from workers.metrics.registry import all_metrics
-from workers.metrics.texts import RememberedAnalysis, TokenisedText
 
 NAMES = [
     pytest.param(

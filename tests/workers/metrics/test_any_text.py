@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from annotations.formats.records import Utterance
 from common.estimates import Undefined
 from tests.workers.checkpoints import WORDS, save_bert, save_t5
-from workers import resources
+from workers.inference import resources
 from workers.metrics.base import Example, Score
-from workers.metrics.configuration import Configuration, parse
+from workers.metrics.common.configuration import Configuration, parse
 
 PAIRS = [
     "bertscore_p",

@@ -12,12 +12,12 @@ from scipy.stats import pearsonr, spearmanr
 from common.estimates import Undefined
 from tests.workers.metrics.pairs import OWN, example, fbd_systems, golden, score, usr_examples
 from tests.workers.metrics.word_encoder import WordEncoder
-from workers.encoders import encoder as encoders
-from workers.encoders.feature_store import FeatureStore
+from workers.inference.encoders import encoder as encoders
+from workers.inference.encoders.feature_store import FeatureStore
+from workers.inference.model_files import ModelError, model_files
 from workers.metrics.base import Example
-from workers.metrics.configuration import ConfigurationError, MetricUnavailableError, parse
-from workers.metrics.pair_scores import BestReference
-from workers.model_files import ModelError, model_files
+from workers.metrics.common.configuration import ConfigurationError, MetricUnavailableError, parse
+from workers.metrics.common.pair_scores import BestReference
 
 EQUAL = 1e-5
 NAMES = ("bertscore_p", "bertscore_r", "bertscore_f1")
@@ -187,7 +187,7 @@ def test_the_account_names_model_layer_and_baselines(words: WordEncoder, tmp_pat
 def test_each_distinct_text_is_encoded_once_however_many_systems_and_references_share_it(
     words: WordEncoder, monkeypatch: pytest.MonkeyPatch, characters: int
 ) -> None:
-    monkeypatch.setattr("workers.metrics.pair_scores.CHARACTERS_AT_ONCE", characters)
+    monkeypatch.setattr("workers.metrics.common.pair_scores.CHARACTERS_AT_ONCE", characters)
     same = [example("east north", "north", "west"), example("north", "east", "west")] * 50
     scorer("bertscore_f1").score(same)
     # North is on both sides
@@ -213,8 +213,10 @@ def test_other_layers_are_computed_anew(words: WordEncoder) -> None:
 def test_the_scores_of_many_systems_are_those_of_each(
     words: WordEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.metrics.pair_scores.CHARACTERS_AT_ONCE", 60)  # several blocks
-    monkeypatch.setattr("workers.metrics.token_matching.REFERENCE_BYTES", 100)
+    monkeypatch.setattr(
+        "workers.metrics.common.pair_scores.CHARACTERS_AT_ONCE", 60
+    )  # several blocks
+    monkeypatch.setattr("workers.metrics.common.token_matching.REFERENCE_BYTES", 100)
     systems = [
         [example(f"{a} {b}", f"{b} north", a) for a in ("east", "west")]
         for b in ("northeast", "north", "east")
@@ -229,7 +231,7 @@ def test_the_scores_of_many_systems_are_those_of_each(
 def test_progress_rises_to_the_number_of_examples(
     words: WordEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.metrics.pair_scores.CHARACTERS_AT_ONCE", 30)
+    monkeypatch.setattr("workers.metrics.common.pair_scores.CHARACTERS_AT_ONCE", 30)
     told: list[int] = []
     examples = [
         example(response, "east") for response in ("north", "west", "north west", "east west")
@@ -270,7 +272,7 @@ def test_a_layer_counted_from_the_end_is_refused_where_it_is_written() -> None:
 def test_the_own_layer_is_the_one_bert_score_recommends_else_the_last(
     model: str, layers: int, expected: int
 ) -> None:
-    from workers.metrics.bertscore_layers import own_layer
+    from workers.metrics.common.bertscore import own_layer
 
     assert own_layer(model, layers) == expected
 
@@ -278,7 +280,7 @@ def test_the_own_layer_is_the_one_bert_score_recommends_else_the_last(
 def test_the_recommended_layers_are_the_packages() -> None:
     from bert_score.utils import model2layers
 
-    from workers.metrics.bertscore_layers import RECOMMENDED_LAYERS
+    from workers.metrics.common.bertscore import RECOMMENDED_LAYERS
 
     theirs = {name.rpartition("/")[2]: layer for name, layer in model2layers.items()}
     assert {name: theirs[name] for name in RECOMMENDED_LAYERS} == RECOMMENDED_LAYERS

@@ -11,8 +11,8 @@ from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
 from tests.workers.metrics.pairs import OWN, fbd_systems, golden, score, usr_examples
 from workers.metrics.base import Example
-from workers.metrics.configuration import parse
-from workers.metrics.normalisation import normalise
+from workers.metrics.common.configuration import parse
+from workers.metrics.common.lexical import normalise
 
 SMOOTHING = SmoothingFunction(epsilon=1e-12).method1
 ORDERS = (1, 2, 3, 4)

@@ -9,11 +9,11 @@ import pytest
 
 from common.estimates import Undefined
 from tests.workers.checkpoints import SEED, save_bert, save_t5, word_tokenizer
-from workers.encoders.sequence_scorer import SequenceScorer, cut_longer
+from workers.inference.encoders.sequence_scorer import SequenceScorer, cut_longer
+from workers.inference.model_files import ModelError, model_files
 from workers.metrics.base import Example
 from workers.metrics.bleurt import METRIC, Bleurt, best_number
-from workers.metrics.configuration import Configuration, MetricUnavailableError, parse
-from workers.model_files import ModelError, model_files
+from workers.metrics.common.configuration import Configuration, MetricUnavailableError, parse
 
 REGRESSION = "BertForSequenceClassification"
 TEXTS = [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from common.estimates import Undefined
 from tests.workers.metrics.pairs import OWN, example, score
 from workers.metrics.base import Example
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 
 TEXTS = [one for one in OWN if one.response.strip() and len(one.response) < 400]
 

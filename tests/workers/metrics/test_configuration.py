@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.metrics import configuration
 from workers.metrics.base import Metric, Option
-from workers.metrics.configuration import Configuration, ConfigurationError, parse, parse_list
+from workers.metrics.common import configuration
+from workers.metrics.common.configuration import (
+    Configuration,
+    ConfigurationError,
+    parse,
+    parse_list,
+)
 from workers.models import MetricRun
 
 METER = Metric(

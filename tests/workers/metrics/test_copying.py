@@ -1,6 +1,6 @@
 import pytest
 
-from workers.metrics.copying import copied_share, copies
+from workers.metrics.common.responses import copied_share, copies
 
 TOLD = ["I like to walk my dog in the park.", "What do you do on Sundays?"]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workers.judging import prompt_registry
-from workers.metrics.configuration import ConfigurationError, MetricUnavailableError, parse
+from workers.judges.core import prompt_file
+from workers.metrics.common.configuration import ConfigurationError, MetricUnavailableError, parse
 from workers.metrics.registry import all_metrics
 
 OURS = (
@@ -97,7 +97,7 @@ def test_a_judge_of_ones_own_wants_a_prompt() -> None:
 
 
 def test_a_prompt_of_the_site_is_found_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prompt_registry, "_registry", {"kind@2": OWN}.get)
+    monkeypatch.setattr(prompt_file, "_registry", {"kind@2": OWN}.get)
     assert parse("judge[prompt=kind@2]").missing() == ""
     assert (
         parse("judge[prompt=kind@3]").missing()
@@ -107,7 +107,7 @@ def test_a_prompt_of_the_site_is_found_by_its_name(monkeypatch: pytest.MonkeyPat
 
 def test_what_a_prompt_shows_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = {"kind@1": OWN, "kind@2": OWN.replace("Is B kind?", "Kinder than: {reference}?")}
-    monkeypatch.setattr(prompt_registry, "_registry", shelf.get)
+    monkeypatch.setattr(prompt_file, "_registry", shelf.get)
     assert parse("judge[prompt=kind@1]").needs == frozenset()
     assert parse("judge[prompt=kind@2]").needs == {"reference"}
     assert parse("cpdscore_detail_ref").needs == {"context", "reference"}
@@ -116,20 +116,20 @@ def test_what_a_prompt_shows_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_prompt_of_responses_is_none_of_dialogues(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prompt_registry, "_registry", {"kind@1": OWN}.get)
+    monkeypatch.setattr(prompt_file, "_registry", {"kind@1": OWN}.get)
     assert "wanted is one of whole dialogues" in parse("cpdscore_dialogue[prompt=kind@1]").missing()
     assert parse("cpdscore_dialogue[turn_prompt=kind@1]").missing() == ""
 
 
 def test_a_scale_of_two_digits_has_no_expected_score(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prompt_registry, "_registry", {"kind@1": OWN.replace("1-7", "1-10")}.get)
+    monkeypatch.setattr(prompt_file, "_registry", {"kind@1": OWN.replace("1-7", "1-10")}.get)
     assert "scoring=answer" in parse("judge[prompt=kind@1]").missing()
     assert parse("judge[prompt=kind@1,scoring=answer]").missing() == ""
 
 
 def test_a_form_without_the_reported_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     own = OWN.replace("step: turn", "step: dialogue").replace("{response}", "{responses}")
-    monkeypatch.setattr(prompt_registry, "_registry", {"kind@1": own}.get)
+    monkeypatch.setattr(prompt_file, "_registry", {"kind@1": own}.get)
     assert parse("cpdscore_dialogue[prompt=kind@1]").missing() == ""
     assert (
         "report=interaction"

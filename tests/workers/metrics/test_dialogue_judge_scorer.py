@@ -9,9 +9,9 @@ import pytest
 
 from common.estimates import Undefined
 from tests.workers.metrics.judges import Desk, chances, said, turn, written
-from workers.judging.calls import Answer, Call
+from workers.judges.core.calls import Answer, Call
 from workers.metrics.base import Example, Score
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 
 At = Callable[[Callable[[Call], Answer]], Desk]
 THREE = "Overall Dialogue Turn Score - 3\nDialogue Interaction Score - 2.5\nFinal Score - 4"

@@ -15,14 +15,14 @@ import pytest
 from annotations.formats.records import Utterance
 from common.estimates import Undefined
 from tests.workers.metrics.pairs import data_folder, golden
-from workers.encoders.encoder import Vectors
-from workers.metrics import pair_features
+from workers.inference.encoders.encoder import Vectors
+from workers.inference.model_files import PACKAGED_ENCODER, why_missing
 from workers.metrics.base import Example
-from workers.metrics.configuration import parse
-from workers.metrics.frechet import frechet_distance
-from workers.metrics.pair_features import pair_of
+from workers.metrics.common import pair_features
+from workers.metrics.common.configuration import parse
+from workers.metrics.common.frechet import frechet_distance
+from workers.metrics.common.pair_features import pair_of
 from workers.metrics.registry import all_metrics
-from workers.model_files import PACKAGED_ENCODER, why_missing
 
 DIMENSIONS = 16
 

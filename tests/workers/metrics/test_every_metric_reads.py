@@ -14,10 +14,10 @@ from tests.workers.causal import make_causal
 from tests.workers.checkpoints import save_bert, save_t5
 from tests.workers.training.made import make_model, trained_in
 from workers.metrics.base import Account, Example, Metric, Score
-from workers.metrics.configuration import Configuration
-from workers.metrics.readability import unknown_remark
+from workers.metrics.common.configuration import Configuration
+from workers.metrics.common.readability import unknown_remark
+from workers.metrics.common.unieval_questions import OWN_QUESTIONS
 from workers.metrics.registry import all_metrics
-from workers.metrics.unieval_questions import OWN_QUESTIONS
 
 TEXTS = {
     "emoji": ("😂😂 🎉 🥳 😍 🙌", "😡😡 💀 🤮 😭 👎"),

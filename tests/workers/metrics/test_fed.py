@@ -6,11 +6,11 @@ import pytest
 from annotations.formats.records import Utterance
 from common.estimates import Undefined
 from tests.workers.causal import alone, make_causal
-from workers.language_models.likelihood import Continuation, causal_model_for
+from workers.inference.language_models.likelihood import Continuation, causal_model_for
 from workers.metrics.base import Example
-from workers.metrics.configuration import MetricUnavailableError, parse
+from workers.metrics.common.configuration import MetricUnavailableError, parse
+from workers.metrics.common.fed import FollowUpsError, read_follow_ups
 from workers.metrics.fed import METRICS
-from workers.metrics.fed_followups import FollowUpsError, read_follow_ups
 
 ONE = Example("d", 0, (), (), (Utterance("A", "any pets?"),), (), "a dog")
 LATER = replace(ONE, turn=1, response="and a cat")

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.linalg import sqrtm
 
-from workers.metrics.frechet import frechet_distance
+from workers.metrics.common.frechet import frechet_distance
 
 
 def by_definition(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:

@@ -10,12 +10,12 @@ import pytest
 
 from common.estimates import Undefined
 from tests.workers.metrics.judges import Desk, chances, said, turn, written
-from workers.judging.calls import Answer, Call
-from workers.judging.judge_client import BillingContext
-from workers.judging.response_cache import EndpointFailed
+from workers.judges.core.calls import Answer, Call
+from workers.judges.core.clients import BillingContext
+from workers.judges.core.response_cache import EndpointFailed
 from workers.metrics.base import Score
-from workers.metrics.configuration import Configuration, parse
-from workers.metrics.judge_trace import JudgeTrace
+from workers.metrics.common.configuration import Configuration, parse
+from workers.metrics.common.judge_samples import JudgeTrace
 from workers.metrics.registry import all_metrics
 
 FIVES = (

@@ -11,7 +11,7 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.cluster import MiniBatchKMeans
 
-from workers.metrics.k_means import MOST_POINTS, Products, mini_batch_k_means
+from workers.metrics.common.k_means import MOST_POINTS, Products, mini_batch_k_means
 
 
 def by_scikit_learn(

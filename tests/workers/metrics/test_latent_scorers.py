@@ -13,10 +13,10 @@ from common.estimates import Undefined
 from tests.workers.training.latent_talk import load_scorer
 from tests.workers.training.made import make_model, trained_in
 from workers.metrics.base import Example, Score
-from workers.metrics.cmn_options import error_in_remark
-from workers.metrics.configuration import parse
-from workers.training.latent_scorer import Judged, LatentScoring
-from workers.training.mutual_information import Estimation
+from workers.metrics.common.cmn_options import error_in_remark
+from workers.metrics.common.configuration import parse
+from workers.training.core.latent import Estimation
+from workers.training.core.latent_scorer import Judged, LatentScoring
 
 SAMPLED = ["cmn", "cmn_no_nsp"]
 

@@ -5,11 +5,11 @@ import pytest
 from annotations.formats.records import Utterance
 from common.estimates import Undefined
 from tests.workers.causal import alone, make_causal
-from workers.language_models.likelihood import Continuation, causal_model_for
+from workers.inference.language_models.likelihood import Continuation, causal_model_for
 from workers.metrics.base import Example
-from workers.metrics.configuration import MetricUnavailableError, parse
-from workers.metrics.dialogue_text import NoChatTemplateError
-from workers.metrics.likelihood_scorers import COPIED
+from workers.metrics.common.configuration import MetricUnavailableError, parse
+from workers.metrics.common.likelihood_scorers import COPIED
+from workers.metrics.common.responses import NoChatTemplateError
 
 CONTEXT = (Utterance("A", "hi there"), Utterance("B", "hello"), Utterance("A", "any pets?"))
 ONE = Example("d", 1, ("i have a dog.",), (), CONTEXT, (), "yes, a dog")

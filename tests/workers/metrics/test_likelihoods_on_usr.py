@@ -9,7 +9,7 @@ from scipy.stats import pearsonr, spearmanr
 
 from annotations.formats.records import Utterance
 from workers.metrics.base import Example
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 
 pytestmark = pytest.mark.slow
 

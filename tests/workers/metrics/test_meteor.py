@@ -11,8 +11,8 @@ import pytest
 from tests.workers.metrics.pairs import OWN, fbd_systems, golden, score, usr_examples
 from workers.metrics import wordnet
 from workers.metrics.base import Example
-from workers.metrics.configuration import MetricUnavailableError, parse
-from workers.metrics.normalisation import normalise
+from workers.metrics.common.configuration import MetricUnavailableError, parse
+from workers.metrics.common.lexical import normalise
 
 needs_wordnet = pytest.mark.skipif(bool(wordnet.missing()), reason=wordnet.missing())
 

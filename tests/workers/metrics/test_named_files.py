@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from workers.metrics.configuration import parse
-from workers.metrics.fed_followups import FollowUpsError, read_follow_ups
-from workers.metrics.named_files import named_file, text_of
-from workers.metrics.unieval_questions import QuestionsError, questions_of
-from workers.metrics.word_vectors import WordVectorsError, word_vectors_at
+from workers.metrics.common.configuration import parse
+from workers.metrics.common.fed import FollowUpsError, read_follow_ups
+from workers.metrics.common.named_files import named_file, text_of
+from workers.metrics.common.unieval_questions import QuestionsError, questions_of
+from workers.metrics.common.word_vectors import WordVectorsError, word_vectors_at
 
 NOWHERE = ["~nobody-of-that-name/file", "x" * 260, "a\0b", "/dev/zero"]
 OPTIONS = [

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.metrics.normalisation import normalise
+from workers.metrics.common.lexical import normalise
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import shapiro
 
-from workers.metrics.normality import normality, shapiro_wilk
+from workers.metrics.common.normality import normality, shapiro_wilk
 
 
 @pytest.mark.parametrize("count", [3, 4, 5, 6, 7, 11, 12, 13, 50, 150, 1000, 5000])

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from workers.metrics import precision_recall
-from workers.metrics.precision_recall import (
+from workers.metrics.common import precision_recall
+from workers.metrics.common.precision_recall import (
     ANGLES,
     CLUSTERS,
     Curves,

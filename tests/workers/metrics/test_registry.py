@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from workers.metrics import declarations, registry
+from workers.metrics import registry
 from workers.metrics.base import Metric, Option, SystemScorer
+from workers.metrics.common import declarations
 from workers.metrics.registry import all_metrics, assemble
 
 LEXICAL = (

@@ -11,10 +11,8 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from tests.workers.metrics.pairs import OWN, fbd_systems, golden, score, usr_examples
 from workers.metrics.base import Example
-from workers.metrics.configuration import parse
-from workers.metrics.normalisation import normalise
-from workers.metrics.overlap import longest_common_subsequence
-from workers.metrics.texts import TokenisedText
+from workers.metrics.common.configuration import parse
+from workers.metrics.common.lexical import TokenisedText, longest_common_subsequence, normalise
 
 NAMES = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL"}
 

@@ -14,17 +14,17 @@ import pytest
 from annotations.formats.records import Utterance
 from common.estimates import Undefined
 from tests.workers.training.made import make_model, trained_in
-from workers.encoders.encoder import encoder_for
+from workers.inference.encoders.encoder import encoder_for
+from workers.inference.model_files import ModelError
 from workers.metrics.base import Example, Score
-from workers.metrics.configuration import parse
-from workers.metrics.ruber_scorer import blended
-from workers.metrics.selection_scorers import probability
-from workers.model_files import ModelError
-from workers.training import checkpoint as checkpoints
-from workers.training.density_model import Reading
-from workers.training.gaussian import GaussianFit
-from workers.training.making import GAUSSIAN
-from workers.training.selection import load_selection
+from workers.metrics.common.configuration import parse
+from workers.metrics.common.ruber_scorer import blended
+from workers.metrics.common.selection_scorers import probability
+from workers.training.core import checkpoint as checkpoints
+from workers.training.core.density_model import Reading
+from workers.training.core.gaussian import GaussianFit
+from workers.training.core.making import GAUSSIAN
+from workers.training.core.selection import load_selection
 
 OF_SELECTION = ["density", "density_euclidean", "density_classifier", "usr_retrieval"]
 

@@ -12,9 +12,9 @@ from annotations.formats.records import Utterance
 from common.estimates import Undefined
 from tests.workers.metrics.pairs import data_folder, example, golden, score
 from tests.workers.metrics.word_encoder import WordEncoder
-from workers.metrics import sentence_cosines
 from workers.metrics.base import Example
-from workers.metrics.configuration import ConfigurationError, parse
+from workers.metrics.common import sentence_cosines
+from workers.metrics.common.configuration import ConfigurationError, parse
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.workers.metrics.pairs import score
-from workers.metrics.configuration import parse
-from workers.metrics.normalisation import normalised_tokens
-from workers.metrics.tokenisation import Tokenisation
-from workers.metrics.unicode_folding import fold, folding_report, foldings
+from workers.metrics.common.configuration import parse
+from workers.metrics.common.lexical import normalised_tokens
+from workers.metrics.common.tokenisation import Tokenisation
+from workers.metrics.common.unicode_folding import fold, folding_report, foldings
 
 LEXICAL = ["word_f1", "bleu_4", "rouge_1", "rouge_2", "rouge_l", "chrf", "chrf_pp"]
 GOLD = "I don't think so - it's \"late\", isn't it? Café au lait..."

@@ -11,12 +11,17 @@ import pytest
 from annotations.formats.records import Utterance
 from common.estimates import Undefined
 from tests.workers.checkpoints import save_bert, save_t5
-from workers.encoders.boolean_model import BooleanModel
+from workers.inference.encoders.boolean_model import BooleanModel
+from workers.inference.model_files import ModelError, model_files
 from workers.metrics.base import Example
-from workers.metrics.configuration import ConfigurationError, parse
+from workers.metrics.common.configuration import ConfigurationError, parse
+from workers.metrics.common.unieval_questions import (
+    ASPECTS,
+    OWN_QUESTIONS,
+    QuestionsError,
+    questions_of,
+)
 from workers.metrics.unieval import UniEval
-from workers.metrics.unieval_questions import ASPECTS, OWN_QUESTIONS, QuestionsError, questions_of
-from workers.model_files import ModelError, model_files
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import pytest
 from common.estimates import Undefined
 from tests.workers.metrics.pairs import example, score
 from workers.metrics.base import Read
-from workers.metrics.configuration import parse
-from workers.metrics.readability import ANOTHER_ORDER, unknown_remark
+from workers.metrics.common.configuration import parse
+from workers.metrics.common.readability import ANOTHER_ORDER, unknown_remark
 
 ENCODED = [
     "bertscore_p",

@@ -9,11 +9,11 @@ import pytest
 from annotations.formats.records import Utterance
 from common.estimates import Undefined
 from tests.workers.checkpoints import save_bert, save_roberta, word_tokenizer
-from workers.encoders.masked_model import Continued, MaskedModel
+from workers.inference.encoders.masked_model import Continued, MaskedModel
+from workers.inference.model_files import ModelError, model_files
 from workers.metrics.base import Example
-from workers.metrics.configuration import ConfigurationError, parse
+from workers.metrics.common.configuration import ConfigurationError, parse
 from workers.metrics.usr_mlm import UsrMlm
-from workers.model_files import ModelError, model_files
 
 
 def save_distilbert(folder: Path) -> Path:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.workers.metrics.pairs import golden, score, usr_examples
-from workers.metrics.configuration import parse
+from workers.metrics.common.configuration import parse
 
 # "i like tea tea" against "tea i love": the bags share i and one tea.
 

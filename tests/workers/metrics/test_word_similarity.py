@@ -10,9 +10,9 @@ from scipy.stats import pearsonr, spearmanr
 from common.estimates import Undefined
 from tests.workers.metrics.pairs import OWN, example, fbd_systems, golden, score
 from tests.workers.metrics.word_encoder import WordEncoder
-from workers.encoders import encoder as encoders
-from workers.encoders.feature_store import FeatureStore
-from workers.metrics.configuration import MetricUnavailableError, parse
+from workers.inference.encoders import encoder as encoders
+from workers.inference.encoders.feature_store import FeatureStore
+from workers.metrics.common.configuration import MetricUnavailableError, parse
 
 NAMES = ("embedding_average", "vector_extrema", "greedy_matching")
 

@@ -5,7 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workers.metrics.word_vectors import WordVectors, WordVectorsError, text_in, word_vectors_at
+from workers.metrics.common.word_vectors import (
+    WordVectors,
+    WordVectorsError,
+    text_in,
+    word_vectors_at,
+)
 
 GLOVE = "the 0.5 -1 2\ntea 1 0 0\nn't 0 1e-1 0\nTea 9 9 9\n"
 

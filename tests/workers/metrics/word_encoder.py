@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from workers.encoders.encoder import TokenStates, Vectors
-from workers.encoders.feature_store import FeatureStore
-from workers.model_files import ModelFiles
+from workers.inference.encoders.encoder import TokenStates, Vectors
+from workers.inference.encoders.feature_store import FeatureStore
+from workers.inference.model_files import ModelFiles
 
 BEGIN, END = 1, 2
 PLANE: Mapping[str, Sequence[float]] = {

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from tests.workers.checkpoints import SPECIALS, word_tokenizer
 from tests.workers.training.talk import talk
-from workers.training.dialogues import TrainingDialogue
-from workers.training.latent_scorer import LatentScorer, LatentScoring
-from workers.training.latent_space import OTHERS, load_latent_space
+from workers.training.core.conversations import TrainingDialogue
+from workers.training.core.latent_scorer import LatentScorer, LatentScoring
+from workers.training.core.latent_space import OTHERS, load_latent_space
 
 THINGS = ("dogs", "trains", "soup", "rain")
 WORDS_OF_PRAISE = ("fine", "cold", "late", "loud", "old", "new", "sad", "big")

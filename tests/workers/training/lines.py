@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from workers.training.task import Batch, Loss
+from workers.training.core.settings import Batch, Loss
 
 
 class Killed(BaseException):

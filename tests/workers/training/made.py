@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.workers.training.latent_talk import about_one_thing, save_tiny_encoder
-from workers import resources
-from workers.training.making import Plan, make, plan_of
+from workers.inference import resources
+from workers.training.core.making import Plan, make, plan_of
 
 CHOSEN: dict[str, dict[str, Any]] = {
     "density": {"contexts": 8, "negatives": 3},

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from annotations.formats.records import Utterance
-from workers.training.pairs import Pair
-from workers.training.recipes.density import DensitySettings, DensityTask
+from workers.training.core.conversations import Pair
+from workers.training.core.recipes.density import DensitySettings, DensityTask
 
 THINGS = ("bread", "rain", "music", "horses")
 _ASKING = ("do you like {}", "what about {}", "tell me of {}", "i think of {}")

@@ -18,11 +18,11 @@ import torch
 from tests.workers.training.latent_talk import about_one_thing
 from tests.workers.training.lines import LineTask
 from tests.workers.training.made import plan
-from workers import resources
-from workers.training import processes
-from workers.training.loop import train
-from workers.training.making import Plan, help_others, make
-from workers.training.settings import Abandoned, Progress, TrainingSettings
+from workers.inference import resources
+from workers.training.core import processes
+from workers.training.core.loop import train
+from workers.training.core.making import Plan, help_others, make
+from workers.training.core.settings import Abandoned, Progress, TrainingSettings
 
 STOPPED_AT = 3
 

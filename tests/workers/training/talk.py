@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from annotations.formats.records import Utterance
-from workers.training.dialogues import Personas, TrainingDialogue
+from workers.training.core.conversations import Personas, TrainingDialogue
 
 
 def talk(

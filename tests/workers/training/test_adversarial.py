@@ -8,7 +8,7 @@ import re
 import pytest
 
 from annotations.formats.records import Utterance
-from workers.training.adversarial import (
+from workers.training.core.adversarial import (
     Accuracy,
     Spoilt,
     accuracies,
@@ -17,8 +17,8 @@ from workers.training.adversarial import (
     speaker_copied,
     spoilt,
 )
-from workers.training.pairs import Pair
-from workers.training.streams import stream
+from workers.training.core.conversations import Pair
+from workers.training.core.negatives import stream
 
 TORONTO = (
     Utterance("A", "We're thinking about going to Toronto."),

@@ -10,9 +10,15 @@ from pathlib import Path
 import pytest
 
 from tests.workers.training.made import trained_in
-from workers import resources
-from workers.model_files import ModelError
-from workers.training.by_name import files_of, model_named, models_here, turns_of, why_no_model
+from workers.inference import resources
+from workers.inference.model_files import ModelError
+from workers.training.core.trained_models import (
+    files_of,
+    model_named,
+    models_here,
+    turns_of,
+    why_no_model,
+)
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from workers.training import checkpoint
-from workers.training.checkpoint import CheckpointError
+from workers.training.core import checkpoint
+from workers.training.core.checkpoint import CheckpointError
 
 WEIGHTS = {"a": torch.tensor([1.0, 2.0]), "b": torch.zeros(2, 3)}
 

@@ -14,12 +14,11 @@ import pytest
 import torch
 
 from tests.workers.training.latent_talk import about_one_thing, save_tiny_encoder
-from workers.training.loop import train
-from workers.training.losses.kl import kl
-from workers.training.losses.next_sentence import next_sentence
-from workers.training.pairs import pairs_of
-from workers.training.recipes.cmn import CmnSettings, CmnTask
-from workers.training.settings import Progress, TrainingError, TrainingSettings
+from workers.training.core.conversations import pairs_of
+from workers.training.core.loop import train
+from workers.training.core.losses import kl, next_sentence
+from workers.training.core.recipes.cmn import CmnSettings, CmnTask
+from workers.training.core.settings import Progress, TrainingError, TrainingSettings
 
 
 @pytest.fixture(scope="module")

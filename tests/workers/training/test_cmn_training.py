@@ -17,12 +17,12 @@ from tests.workers.training.latent_talk import (
     load_scorer,
     save_tiny_encoder,
 )
-from workers.training.latent_scorer import Judged, LatentScoring
-from workers.training.loop import train
-from workers.training.mutual_information import CmnScore, Estimation
-from workers.training.pairs import pairs_of
-from workers.training.recipes.cmn import CmnSettings, CmnTask
-from workers.training.settings import Outcome, Progress, TrainingSettings
+from workers.training.core.conversations import pairs_of
+from workers.training.core.latent import CmnScore, Estimation
+from workers.training.core.latent_scorer import Judged, LatentScoring
+from workers.training.core.loop import train
+from workers.training.core.recipes.cmn import CmnSettings, CmnTask
+from workers.training.core.settings import Outcome, Progress, TrainingSettings
 
 pytestmark = pytest.mark.slow
 EPOCHS = 30

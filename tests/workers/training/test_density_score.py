@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workers.training.density_score import dialogue_score, turn_scores
+from workers.training.core.density_model import dialogue_score, turn_scores
 
 
 def test_a_turns_score_is_the_distance_itself_below_0() -> None:

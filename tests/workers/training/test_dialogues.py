@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotations.formats.records import CorpusRecord, DialogueRecord, TurnRecord, Utterance
 from tests.workers.training.talk import talk, texts
-from workers.training.dialogues import dialogues_of, merged
+from workers.training.core.conversations import dialogues_of, merged
 
 
 def place(number: int, *lines: str, answer: str = "") -> TurnRecord:

@@ -14,13 +14,13 @@ from safetensors.numpy import save
 from sklearn.covariance import EmpiricalCovariance
 
 from annotations.formats.records import Utterance
-from workers.encoders.encoder import encoder_for
+from workers.inference.encoders.encoder import encoder_for
+from workers.inference.model_files import PACKAGED_ENCODER, why_missing
 from workers.metrics.base import Example
-from workers.metrics.pair_features import pair_points
-from workers.model_files import PACKAGED_ENCODER, why_missing
-from workers.training import gaussian
-from workers.training.density_score import turn_scores
-from workers.training.gaussian import GaussianFit, UnusableFit
+from workers.metrics.common.pair_features import pair_points
+from workers.training.core import gaussian
+from workers.training.core.density_model import turn_scores
+from workers.training.core.gaussian import GaussianFit, UnusableFit
 
 
 def features(count: int, dimensions: int, seed: int = 0) -> NDArray[np.float64]:

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from tests.workers.training.latent_talk import save_tiny_encoder
-from workers.model_files import ModelError
-from workers.training.latent import Diagonal, LatentSizes
-from workers.training.latent_space import LatentSpace, new_latent_space
+from workers.inference.model_files import ModelError
+from workers.training.core.latent import Diagonal, LatentSizes
+from workers.training.core.latent_space import LatentSpace, new_latent_space
 
 SIZES = LatentSizes(latent=4, decoder_layers=1, decoder_dropout=0.0, longest_response=8)
 CONTEXTS = (["i like dogs"], ["tell me of soup", "yes soup is cold", "i like rain"])

@@ -12,13 +12,13 @@ import pytest
 import torch
 
 from tests.workers.training.latent_talk import about_one_thing, load_scorer, save_tiny_encoder
-from workers.model_files import ModelError
-from workers.training import checkpoint as checkpoints
-from workers.training.latent_scorer import Judged, LatentScorer, LatentScoring
-from workers.training.latent_space import LatentSpace, load_latent_space
-from workers.training.mutual_information import Estimation
-from workers.training.pairs import pairs_of
-from workers.training.recipes.cmn import CmnSettings, CmnTask
+from workers.inference.model_files import ModelError
+from workers.training.core import checkpoint as checkpoints
+from workers.training.core.conversations import pairs_of
+from workers.training.core.latent import Estimation
+from workers.training.core.latent_scorer import Judged, LatentScorer, LatentScoring
+from workers.training.core.latent_space import LatentSpace, load_latent_space
+from workers.training.core.recipes.cmn import CmnSettings, CmnTask
 
 FEW = Estimation(draws=8, inner_draws=0)
 JUDGED = [

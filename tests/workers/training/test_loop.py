@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from tests.workers.training.lines import Killed, LineTask
-from workers.training import checkpoint, loop
-from workers.training.loop import train
-from workers.training.settings import Outcome, Progress, TrainingError, TrainingSettings
+from workers.training.core import checkpoint, loop
+from workers.training.core.loop import train
+from workers.training.core.settings import Outcome, Progress, TrainingError, TrainingSettings
 
 STEPS = 12
 """Three epochs of four batches."""

@@ -11,12 +11,12 @@ import pytest
 
 from tests.workers.training.latent_talk import about_one_thing, save_tiny_encoder
 from tests.workers.training.made import make_model, plan
-from workers.training import checkpoint as checkpoints
-from workers.training.gaussian import GaussianFit
-from workers.training.making import GAUSSIAN, make, plan_of, split_of
-from workers.training.recipes.density import DensityTask, texts_of
-from workers.training.selection import load_selection
-from workers.training.settings import Progress, TrainingError
+from workers.training.core import checkpoint
+from workers.training.core.gaussian import GaussianFit
+from workers.training.core.making import GAUSSIAN, make, plan_of, split_of
+from workers.training.core.recipes.density import DensityTask, texts_of
+from workers.training.core.selection import load_selection
+from workers.training.core.settings import Progress, TrainingError
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_another_seed_is_another_split_and_another_signature(home: Path, model: 
 
 
 def test_a_model_says_what_it_was_made_of(home: Path, model: Path) -> None:
-    config = checkpoints.read(model).config
+    config = checkpoint.read(model).config
     assert config["name"] == "small"
     assert config["recipe"] == "density"
     training, validation, signature = split_of(
@@ -95,7 +95,7 @@ def test_a_model_says_what_it_was_made_of(home: Path, model: Path) -> None:
 
 
 def test_a_model_holds_no_state_of_its_training(model: Path) -> None:
-    found = checkpoints.read(model)
+    found = checkpoint.read(model)
     assert not found.is_resumable
     assert "under way" not in found.config
 
@@ -127,7 +127,7 @@ def test_made_again_from_the_same_it_is_the_same_model(home: Path, model: Path) 
         home / "again",
         home / "trained" / "other",
     )
-    ours, theirs = checkpoints.read(model), checkpoints.read(again.folder)
+    ours, theirs = checkpoint.read(model), checkpoint.read(again.folder)
     assert ours.config["files"] == theirs.config["files"]
 
 
@@ -149,7 +149,7 @@ def test_stopped_and_called_again_it_ends_with_the_same_files(home: Path, model:
         make(wanted, about_one_thing(160), work, place, watch=stop)
     assert not place.exists()
     make(wanted, about_one_thing(160), work, place)
-    assert checkpoints.read(place).config["files"] == checkpoints.read(model).config["files"]
+    assert checkpoint.read(place).config["files"] == checkpoint.read(model).config["files"]
 
 
 def test_what_is_said_of_the_data_stays_with_the_model(tmp_path: Path) -> None:

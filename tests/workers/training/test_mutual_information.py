@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workers.training.mutual_information import (
+from workers.training.core.latent import (
     Estimation,
     Latent,
     Latents,
@@ -20,7 +20,7 @@ from workers.training.mutual_information import (
     estimate,
     negative_indices,
 )
-from workers.training.streams import stream
+from workers.training.core.negatives import stream
 
 POINT = -200.0
 """A log variance that leaves no spread: e^-100 beside numbers of about 1."""

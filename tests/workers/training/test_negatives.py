@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.workers.training.talk import numbered, talk
-from workers.training.negatives import NegativeSampler
-from workers.training.pairs import pairs_of
+from workers.training.core.conversations import pairs_of
+from workers.training.core.negatives import NegativeSampler
 
 
 def test_there_are_as_many_as_were_asked_for() -> None:

@@ -7,9 +7,8 @@ from pathlib import Path
 from annotations.formats.importers.registry import importers
 from annotations.formats.records import DialogueRecord, TurnRecord, Utterance
 from tests.workers.training.talk import talk
-from workers.training.dialogues import TrainingDialogue
-from workers.training.overlap import KINDS, overlap
-from workers.training.sources import read_dialogues
+from workers.training.core.conversations import TrainingDialogue, read_dialogues
+from workers.training.core.overlap import KINDS, overlap
 
 TRAM = talk(
     "tram",

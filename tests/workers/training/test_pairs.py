@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.workers.training.talk import talk
-from workers.training.pairs import pairs_of
+from workers.training.core.conversations import pairs_of
 
 
 def test_every_utterance_but_the_first_answers_all_before_it() -> None:

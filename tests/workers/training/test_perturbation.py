@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 
-from workers.training.perturbation import perturbed
-from workers.training.streams import stream
+from workers.training.core.negatives import perturbed, stream
 
 SAID = "have you thought about the cost of it"
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workers.training.ranking import ranking_figures, ranks
+from workers.training.core.selection import ranking_figures, ranks
 
 SCORES = np.array([[3.0, 1.0, 2.0], [1.0, 2.0, 0.0], [0.0, 1.0, 2.0], [5.0, 4.0, 4.5]])
 """The answers, in the first column, are 1st, 2nd, 3rd and 1st."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from workers.training.schedule import Pace, share_of_rate, steps_that_fit, warm_up_of
+from workers.training.core.loop import Pace, share_of_rate, steps_that_fit, warm_up_of
 
 
 def test_the_rate_goes_up_and_down_in_straight_lines() -> None:

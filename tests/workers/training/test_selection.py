@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from tests.workers.training.selecting import save_encoder
-from workers.model_files import PACKAGED_ENCODER, ModelError
-from workers.training import checkpoint
-from workers.training.selection import (
+from workers.inference.model_files import PACKAGED_ENCODER, ModelError
+from workers.training.core import checkpoint
+from workers.training.core.selection import (
     Selection,
     SelectionShape,
     load_selection,

@@ -18,8 +18,8 @@ import torch
 from tests.site import PROJECT
 from tests.workers.training.latent_talk import save_tiny_encoder
 from tests.workers.training.several import STOPPED_AT, line
-from workers.training import checkpoint
-from workers.training.loop import train
+from workers.training.core import checkpoint
+from workers.training.core.loop import train
 
 pytestmark = pytest.mark.slow
 

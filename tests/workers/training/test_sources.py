@@ -10,7 +10,7 @@ import pytest
 
 from annotations.formats.importers.problems import ImportFailed
 from tests.workers.training.talk import texts
-from workers.training.sources import read_dialogues, recognised
+from workers.training.core.conversations import read_dialogues, recognised
 
 FILES = {
     "dailydialog": '{"fold": "train", "dialogue": [{"text": "hi"}, {"text": "hello"}, {"text": "bye"}]}\n',

@@ -9,10 +9,9 @@ import pytest
 
 from annotations.formats.records import TurnRecord
 from tests.workers.training.talk import numbered, talk
-from workers.training.overlap import overlap
-from workers.training.pairs import pairs_of
-from workers.training.sources import read_dialogues
-from workers.training.splits import signature_of, split_dialogues
+from workers.training.core.conversations import pairs_of, read_dialogues
+from workers.training.core.overlap import overlap
+from workers.training.core.splits import signature_of, split_dialogues
 
 
 def test_the_parts_are_the_whole_and_have_the_share() -> None:

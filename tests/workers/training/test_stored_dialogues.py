@@ -10,9 +10,8 @@ import pytest
 from annotations.corpora import actions
 from annotations.corpora.record_stream import records_of
 from annotations.formats.importers.registry import importers
-from workers.training.dialogues import dialogues_of
-from workers.training.sources import read_dialogues
-from workers.training.splits import signature_of
+from workers.training.core.conversations import dialogues_of, read_dialogues
+from workers.training.core.splits import signature_of
 
 FILES = {
     "dailydialog": "a __eou__ b __eou__ c __eou__\nd __eou__ e __eou__\n",

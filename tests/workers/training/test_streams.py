@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workers.training.streams import stream
+from workers.training.core.negatives import stream
 
 
 def test_the_same_seed_and_names_give_the_same_numbers() -> None:

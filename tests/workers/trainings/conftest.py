@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.conf import LazySettings
 
-from workers.trainings import execution
+from workers.training import execution
 
 
 @pytest.fixture(autouse=True)

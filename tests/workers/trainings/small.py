@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.workers.training.selecting import THINGS, save_encoder
-from workers.trainings import actions
-from workers.trainings.data import Source
-from workers.trainings.models import Training
+from workers.training import actions
+from workers.training.data import Source
+from workers.training.models import Training
 
 STEPS = 12
 """54 of 60 dialogues make 54 pairs: 14 batches of 4 in an epoch, less what is asked for here."""

@@ -11,11 +11,11 @@ from annotations.corpora import actions as corpora
 from annotations.formats.importers.registry import importers
 from annotations.models import CorpusVersion
 from tests.workers.trainings.small import started, talk_file
-from workers.training import checkpoint as checkpoints
-from workers.training.pairs import pairs_of
-from workers.trainings import actions, data, execution, queries
-from workers.trainings.data import Source
-from workers.trainings.models import Training
+from workers.training import actions, data, execution, queries
+from workers.training.core import checkpoint
+from workers.training.core.conversations import pairs_of
+from workers.training.data import Source
+from workers.training.models import Training
 
 pytestmark = pytest.mark.django_db
 
@@ -102,7 +102,7 @@ def test_left_out_dialogues_are_not_trained_on_and_the_model_says_so(tmp_path: P
     talk_with_two_evaluated(tmp_path)
     training = started(tmp_path, overlap_rule=Rule.LEAVE_OUT)
     assert execution.compute(training.pk)
-    told = checkpoints.read(queries.model_folder("small")).config["model"]
+    told = checkpoint.read(queries.model_folder("small")).config["model"]
     assert told["dialogues"] == 58
     assert told["about"]["overlap rule"] == "leave out"
     assert (told["about"]["overlap"][0]["corpus"], told["about"]["overlap"][0]["contexts"]) == (
@@ -116,7 +116,7 @@ def test_allowed_overlap_is_trained_on_and_recorded(tmp_path: Path) -> None:
     talk_with_two_evaluated(tmp_path)
     training = started(tmp_path, overlap_rule=Rule.ALLOW)
     assert execution.compute(training.pk)
-    told = checkpoints.read(queries.model_folder("small")).config["model"]
+    told = checkpoint.read(queries.model_folder("small")).config["model"]
     assert told["dialogues"] == 60
     assert (told["about"]["overlap rule"], told["about"]["overlap"][0]["dialogues"]) == ("allow", 2)
 

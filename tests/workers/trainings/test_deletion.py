@@ -13,10 +13,10 @@ from django.utils import timezone
 from annotations.models import AuditEntry
 from tests.workers.trainings.small import started
 from tests.workers.trainings.test_data import evaluated
-from workers.judges import prompt_uses
+from workers.judges import prompt_queries
 from workers.models import MetricRun
-from workers.trainings import actions, deletion, execution, queries
-from workers.trainings.models import Training
+from workers.training import actions, execution, queries
+from workers.training.models import Training
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -59,8 +59,8 @@ def test_row_model_and_checkpoints_go_and_the_log_says_so(tmp_path: Path) -> Non
     queries.work_folder(stopped).mkdir(parents=True)
     actions.stop(stopped)
     revision = Training.objects.get(name="done").revision
-    deletion.delete("done")
-    deletion.delete("stopped")
+    actions.delete("done")
+    actions.delete("stopped")
     assert not Training.objects.exists()
     assert folders() == []
     said = AuditEntry.objects.filter(action="training.deleted").order_by("pk")
@@ -71,23 +71,23 @@ def test_row_model_and_checkpoints_go_and_the_log_says_so(tmp_path: Path) -> Non
 def test_one_that_trains_is_refused(tmp_path: Path) -> None:
     started(tmp_path)
     with pytest.raises(actions.Refused, match="stop it first"):
-        deletion.delete("small")
+        actions.delete("small")
     assert Training.objects.exists()
 
 
 def test_a_model_without_a_training_goes_too_and_one_that_is_not_there_is_named() -> None:
     copied("guest")
-    deletion.delete("guest")
+    actions.delete("guest")
     assert folders() == []
     for name in ("guest", "../guest", "a\0b", "", "x" * 300):
         with pytest.raises(actions.Refused, match="There is no training"):
-            deletion.delete(name)
+            actions.delete(name)
 
 
 def test_scores_stay_and_no_other_model_gets_the_name(tmp_path: Path) -> None:
     copied("daily")
     run = run_with(tmp_path, "density[trained=daily]")
-    deletion.delete("daily")
+    actions.delete("daily")
     assert MetricRun.objects.get() == run
     with pytest.raises(actions.Refused, match="Scores of a deleted model daily are stored"):
         started(tmp_path, "daily")
@@ -101,25 +101,27 @@ def test_a_model_that_runs_wait_for_is_kept(tmp_path: Path, configuration: str) 
     copied("daily")
     run_with(tmp_path, configuration, "pending")
     with pytest.raises(actions.Refused, match="1 metric runs wait for daily"):
-        deletion.delete("daily")
+        actions.delete("daily")
     assert folders() == ["daily"]
 
 
 def test_runs_of_a_model_whose_name_begins_alike_are_none_of_it(tmp_path: Path) -> None:
     copied("daily")
     run_with(tmp_path, "density[trained=daily-2]", "pending")
-    deletion.delete("daily")
+    actions.delete("daily")
     assert folders() == []
 
 
 def test_a_model_that_a_round_scores_with_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     copied("daily")
-    naming = prompt_uses.Naming("density[trained=daily]", "spring: first round")
+    naming = prompt_queries.Naming("density[trained=daily]", "spring: first round")
     monkeypatch.setattr(
-        prompt_uses, "_providers", [lambda part: [naming] if part in naming.configuration else []]
+        prompt_queries,
+        "_providers",
+        [lambda part: [naming] if part in naming.configuration else []],
     )
     with pytest.raises(actions.Refused, match="spring: first round"):
-        deletion.delete("daily")
+        actions.delete("daily")
     assert folders() == ["daily"]
 
 
@@ -135,9 +137,9 @@ def test_a_deletion_that_fails_leaves_all_as_it_was(
     def full(*_: object, **__: object) -> None:
         raise RuntimeError("the database is full")
 
-    monkeypatch.setattr(deletion.audit, "record", full)
+    monkeypatch.setattr(actions.audit, "record", full)
     with pytest.raises(RuntimeError):
-        deletion.delete("small")
+        actions.delete("small")
     assert folders() == before
     assert Training.objects.exists()
 
@@ -162,7 +164,7 @@ def test_a_folder_that_cannot_be_moved_refuses_the_whole(
     with pytest.raises(
         actions.Refused, match=r"cannot be removed: Permission denied\. Nothing was deleted"
     ):
-        deletion.delete("small")
+        actions.delete("small")
     assert folders() == before
     assert Training.objects.exists()
 
@@ -173,7 +175,7 @@ def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
     (elsewhere / "kept").touch()
     queries.model_folder("linked").parent.mkdir(parents=True)
     queries.model_folder("linked").symlink_to(elsewhere)
-    deletion.delete("linked")
+    actions.delete("linked")
     assert folders() == []
     assert (elsewhere / "kept").exists()
 
@@ -184,7 +186,7 @@ def test_a_worker_that_was_still_writing_leaves_nothing_behind(tmp_path: Path) -
 
     def delete(progress: object) -> None:
         if isinstance(progress, dict) and progress.get("step") == 5 and actions.stop(training):
-            deletion.delete("small")
+            actions.delete("small")
 
     assert not execution.compute(training.pk, delete)
     assert folders() == []

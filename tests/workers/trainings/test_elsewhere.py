@@ -16,13 +16,18 @@ from common.storage import StorageAway
 from dialeval_site.storage import file_storage
 from tests.object_storage import BUCKET, KEYS, ObjectStorage, object_storage, storage_url
 from tests.workers.trainings.small import started
-from workers import resources
-from workers.model_files import ModelError
-from workers.training import checkpoint as checkpoints
-from workers.training.by_name import files_of, model_named, models_here, why_no_model
-from workers.training.selection import load_selection
-from workers.trainings import deletion, execution, queries, remote
-from workers.trainings.models import Training
+from workers.inference import resources
+from workers.inference.model_files import ModelError
+from workers.training import actions, execution, queries, remote
+from workers.training.core import checkpoint
+from workers.training.core.selection import load_selection
+from workers.training.core.trained_models import (
+    files_of,
+    model_named,
+    models_here,
+    why_no_model,
+)
+from workers.training.models import Training
 
 pytestmark = pytest.mark.django_db
 
@@ -73,7 +78,7 @@ def test_a_machine_that_needs_a_model_fetches_it_whole_where_it_is_used(
 ) -> None:
     one = use_machine("one")
     training = trained(tmp_path)
-    digests = checkpoints.read(one / "trained" / "small").config["files"]
+    digests = checkpoint.read(one / "trained" / "small").config["files"]
     assert set(storage.objects()) == {
         f"trained/small-{training.revision}/{name}" for name in (*digests, "config.json")
     }
@@ -85,7 +90,7 @@ def test_a_machine_that_needs_a_model_fetches_it_whole_where_it_is_used(
     assert not model.folder.exists()  # so far only config.json was read
     files = files_of(model)
     assert files.label == f"small@{training.revision}"
-    assert checkpoints.read(files.folder).config["files"] == digests
+    assert checkpoint.read(files.folder).config["files"] == digests
     load_selection(files.folder, "cpu")
     assert not (two / "trained").exists()
     assert not list((two / "fetched").rglob(".*"))
@@ -120,7 +125,7 @@ def test_a_model_that_was_trained_anew_takes_the_place_of_the_one_before_everywh
     first = trained(tmp_path)
     use_machine("two")
     files_of(model_named("small", "density"))
-    deletion.delete("small")
+    actions.delete("small")
     assert why_no_model("density", "small", "density").startswith(
         "there is no trained model 'small'"
     )
@@ -141,7 +146,7 @@ def test_a_deleted_model_is_gone_from_the_storage(
     use_machine("one")
     trained(tmp_path)
     with django_capture_on_commit_callbacks(execute=True):
-        deletion.delete("small")
+        actions.delete("small")
     assert storage.objects() == {}
 
 

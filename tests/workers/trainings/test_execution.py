@@ -12,10 +12,10 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from annotations.models import AuditEntry
 from common.jobs import tasks
 from tests.workers.trainings.small import STEPS, started, talk_file
-from workers.training import checkpoint as checkpoints
-from workers.training.selection import load_selection
-from workers.trainings import actions, execution, queries
-from workers.trainings.models import Training
+from workers.training import actions, execution, queries
+from workers.training.core import checkpoint
+from workers.training.core.selection import load_selection
+from workers.training.models import Training
 
 pytestmark = pytest.mark.django_db
 
@@ -36,15 +36,15 @@ def at_step(step: int, do: Callable[[], object]) -> Callable[[Mapping[str, Any]]
 
 def model_digest(name: str) -> str:
     """Of the weights and the fit: what is learned, not when or where."""
-    files = checkpoints.read(queries.model_folder(name)).config["files"]
-    return f"{files[checkpoints.WEIGHTS]} {files['gaussian.safetensors']}"
+    files = checkpoint.read(queries.model_folder(name)).config["files"]
+    return f"{files[checkpoint.WEIGHTS]} {files['gaussian.safetensors']}"
 
 
 def test_a_run_makes_a_model_of_its_name_and_says_what_came(tmp_path: Path) -> None:
     training = started(tmp_path)
     assert execution.compute(training.pk)
     training.refresh_from_db()
-    model = checkpoints.read(queries.model_folder("small"))
+    model = checkpoint.read(queries.model_folder("small"))
     assert (training.state, training.revision) == (State.DONE, model.revision)
     assert training.best["figures"]["R@1"] == pytest.approx(model.config["best"]["figures"]["R@1"])
     assert [point["step"] for point in training.curves] == [2, 4, 6, 8, 10, 12]
@@ -66,7 +66,7 @@ def test_a_run_that_is_stopped_leaves_a_checkpoint_and_goes_on_to_the_same_model
     assert not execution.compute(stopped.pk, at_step(5, lambda: actions.stop(stopped)))
     stopped.refresh_from_db()
     assert (stopped.state, stopped.error) == (State.STOPPED, "Stopped.")
-    kept = checkpoints.newest(queries.work_folder(stopped))
+    kept = checkpoint.newest(queries.work_folder(stopped))
     assert kept is not None
     assert kept.config["step"] == 5
     assert not execution.compute(stopped.pk)  # nobody takes it until somebody says so
@@ -129,7 +129,7 @@ def test_who_was_taken_over_writes_nothing_more(tmp_path: Path) -> None:
     assert not execution.compute(training.pk, at_step(5, take_over))
     training.refresh_from_db()
     assert (training.state, training.lease_token) == (State.RUNNING, "somebody else's")
-    kept = checkpoints.newest(queries.work_folder(training))
+    kept = checkpoint.newest(queries.work_folder(training))
     assert kept is not None
     assert kept.config["step"] == 4  # the last one before
 

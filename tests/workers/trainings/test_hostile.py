@@ -18,12 +18,12 @@ from annotations.formats.importers.registry import importers
 from common.jobs.models import JobQuerySet
 from tests.workers.trainings.small import started, talk_file
 from tests.workers.trainings.test_execution import at_step, model_digest
-from workers.training import checkpoint as checkpoints
-from workers.training.selection import ModelError, load_selection
-from workers.training.trained import models_in
-from workers.trainings import actions, execution, queries
-from workers.trainings.data import Source
-from workers.trainings.models import Training
+from workers.training import actions, execution, queries
+from workers.training.core import checkpoint
+from workers.training.core.checkpoint import models_in
+from workers.training.core.selection import ModelError, load_selection
+from workers.training.data import Source
+from workers.training.models import Training
 
 pytestmark = pytest.mark.django_db
 
@@ -71,7 +71,7 @@ def test_a_corpus_that_got_a_new_version_is_trained_on_as_it_was(tmp_path: Path)
     training = started(tmp_path, source=Source.of_version(first.version))
     corpora.import_corpus(importer, talk_file(tmp_path / "two.txt", seed=1), "stored")
     assert execution.compute(training.pk)
-    told = checkpoints.read(queries.model_folder("small")).config["model"]["about"]["data"]
+    told = checkpoint.read(queries.model_folder("small")).config["model"]["about"]["data"]
     assert told == {"corpus": "stored", "version": first.version.label}
 
 
@@ -149,7 +149,7 @@ def test_a_folder_that_cannot_be_written_is_said(
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/somewhere")
 
     training = started(tmp_path)
-    monkeypatch.setattr(checkpoints, "temporary_folder", read_only)
+    monkeypatch.setattr(checkpoint, "temporary_folder", read_only)
     assert "may not write into DIALEVAL_HOME" in failed(training)
 
 
@@ -192,15 +192,15 @@ def test_one_that_is_stopped_while_its_model_is_written_has_none_yet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     training = started(tmp_path)
-    written = checkpoints.write
+    written = checkpoint.write
 
-    def stopped_before(folder: Path, *arguments: Any, **named: Any) -> checkpoints.Checkpoint:
+    def stopped_before(folder: Path, *arguments: Any, **named: Any) -> checkpoint.Checkpoint:
         if folder.name == "small":
             actions.stop(training)
         return written(folder, *arguments, **named)
 
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoints, "write", stopped_before)
+        patch.setattr(checkpoint, "write", stopped_before)
         assert not execution.compute(training.pk)
     training.refresh_from_db()
     assert (training.state, queries.model_of("small")) == (State.STOPPED, None)
@@ -215,7 +215,7 @@ def test_one_that_is_stopped_while_its_model_is_written_has_none_yet(
 def test_a_model_that_was_tampered_with_scores_nothing(tmp_path: Path) -> None:
     training = started(tmp_path)
     assert execution.compute(training.pk)
-    weights = queries.model_folder("small") / checkpoints.WEIGHTS
+    weights = queries.model_folder("small") / checkpoint.WEIGHTS
     content = bytearray(weights.read_bytes())
     content[-1] ^= 1
     weights.write_bytes(bytes(content))
@@ -227,8 +227,8 @@ def test_a_checkpoint_that_was_tampered_with_is_not_gone_on_from(tmp_path: Path)
     training = started(tmp_path)
     assert not execution.compute(training.pk, at_step(5, lambda: actions.stop(training)))
     (kept,) = queries.work_folder(training).glob("step-*")
-    config = json.loads((kept / checkpoints.CONFIG).read_text())
-    (kept / checkpoints.CONFIG).write_text(json.dumps({**config, "steps": 1}))
+    config = json.loads((kept / checkpoint.CONFIG).read_text())
+    (kept / checkpoint.CONFIG).write_text(json.dumps({**config, "steps": 1}))
     assert actions.go_on(training)
     assert execution.compute(training.pk)  # from the beginning
     training.refresh_from_db()

@@ -11,8 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.workers.trainings.small import encoder_in, talk_file
-from workers.trainings import actions, queries
-from workers.trainings.models import Training
+from workers.training import actions, queries
+from workers.training.models import Training
 
 pytestmark = pytest.mark.django_db
 

@@ -6,10 +6,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand
 from annotations.formats.importers.problems import ImportFailed
-from workers.judging.prompt_file import JudgePromptFile, prompt_at
-from workers.judging.prompt_sample import sample_messages
-from workers.judging.prompt_warnings import remarks
-from workers.judging.render import begun
+from workers.judges.core.prompt_file import JudgePromptFile, prompt_at
+from workers.judges.core.rendering import begun, remarks, sample_messages
 
 
 class Command(ConsoleCommand):
@@ -17,6 +15,11 @@ class Command(ConsoleCommand):
         "Check a judge's prompt file: everything that is wrong with it, by line; or what it asks, "
         "and its digest."
     )
+    epilog = """
+    Reads no database and asks no model. Where anything is wrong it ends with status 1.
+
+      manage.py check_prompt my_judge.txt --show
+    """
 
     reads_database = False
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand
-from workers.trainings import actions, deletion, uses
+from workers.training import actions
 
 
 class Command(ConsoleCommand):
@@ -16,14 +16,14 @@ class Command(ConsoleCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", metavar="NAME")
+        parser.add_argument("name", metavar="NAME", help="the trained model's")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            deletion.delete(options["name"])
+            actions.delete(options["name"])
         except actions.Refused as refusal:
             raise CommandError(refusal.message) from None
-        retained = uses.scores_with(options["name"])
+        retained = actions.scores_with(options["name"])
         self.stdout.write(
             f"{options['name']}: "
             f"deleted{f'; {retained} scores made with it stay' if retained else ''}"

@@ -5,10 +5,13 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotations.console import ConsoleCommand
+from annotations.console import (
+    ConsoleCommand,
+    add_format_argument,
+)
 from workers.metrics.base import Metric
-from workers.metrics.configuration import Configuration, written_value
-from workers.metrics.not_available import NOT_AVAILABLE
+from workers.metrics.common.configuration import Configuration, written_value
+from workers.metrics.common.not_available import NOT_AVAILABLE
 from workers.metrics.registry import all_metrics
 
 WIDTH = 100
@@ -19,11 +22,18 @@ class Command(ConsoleCommand):
         "List the metrics: what each needs, at which levels it exists, its options, and whether "
         "it can run here."
     )
+    epilog = """
+    Whether a metric can run is said of its default configuration: bleurt, unieval and usr_mlm need
+    a checkpoint that you name, density, cmn and their kin a model that was trained here. Models are
+    looked for, not loaded. After the table come published metrics that are not available, with the
+    reason. In the JSON range is the lowest and highest score, null where there is no limit; reason
+    is there only where available is false.
+    """
 
     reads_database = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--format", choices=["table", "json"], default="table")
+        add_format_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         metrics = list(all_metrics().values())

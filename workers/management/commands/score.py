@@ -6,14 +6,20 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
-from annotations.console import ConsoleCommand, comma_list, figure
+from annotations.console import (
+    ConsoleCommand,
+    add_corpus_argument,
+    add_format_argument,
+    comma_list,
+    figure,
+)
 from annotations.corpora.queries import NotFound, select_systems, version_of
 from annotations.corpora.rating_queries import turn_order
 from annotations.models import CorpusVersion, System
-from workers import execution, human_sides, queries, runs
-from workers.metrics.configuration import Configuration, ConfigurationError, parse_list
+from workers.metrics.common.configuration import Configuration, ConfigurationError, parse_list
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
+from workers.runs import actions, execution, queries
 
 POLL_SECONDS = 0.2
 LONELY_SECONDS = 10
@@ -25,14 +31,28 @@ class Command(ConsoleCommand):
         "them; Ctrl-C stops following, not the work. With --inline this process computes. What is "
         "computed already is not computed again."
     )
+    epilog = """
+    What failed before is tried again. If a run fails, the command ends with status 1 and the
+    reason. The first run of a process with a model loads it, which takes seconds.
+
+    In the JSON a run's state is done or failed; a failed one has error and no scores. Where a score
+    is null, reason is beside it. A metric of whole dialogues has dialogue_scores and no
+    turn_scores; one of whole systems has neither. docs/metrics.md says what remarks and details
+    are.
+
+      manage.py score --corpus demo --metrics all
+      manage.py score --corpus demo --metrics "bertscore_f1[model=roberta-large],prd[seeds=20]"
+      manage.py score --corpus usr --metrics fbd,prd --human people@v1
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--corpus", required=True, metavar="S")
+        add_corpus_argument(parser)
         parser.add_argument(
             "--metrics",
             required=True,
             metavar="a,b",
-            help="configurations such as bleu_4,rouge_l[stem=true]; or: all (but for LLM judges)",
+            help="configurations such as bleu_4,rouge_l[stem=true]; all: every metric in its default "
+            "configuration that can be computed here, but for LLM judges",
         )
         parser.add_argument("--systems", type=comma_list, metavar="x,y", help="only these systems")
         parser.add_argument(
@@ -45,7 +65,7 @@ class Command(ConsoleCommand):
         parser.add_argument(
             "--inline", action="store_true", help="compute in this process, without workers"
         )
-        parser.add_argument("--format", choices=["table", "json"], default="table")
+        add_format_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -57,7 +77,7 @@ class Command(ConsoleCommand):
         if not systems:
             raise CommandError(f"{version.corpus.slug} has no systems: there is nothing to score")
         started = time.monotonic()
-        runs.request(wanted, systems, hint=not options["inline"])
+        actions.request(wanted, systems, hint=not options["inline"])
         bring_about = self._compute if options["inline"] else self._follow
         try:
             bring_about(wanted, systems)
@@ -103,7 +123,7 @@ class Command(ConsoleCommand):
         for configuration in configurations:
             reason = queries.why_not_offered(configuration, version)
             if not reason:
-                offered.append(human_sides.pinned(configuration, version))
+                offered.append(queries.pinned(configuration, version))
             elif everything:
                 self.say(f"{configuration.text} is left out: {reason}")
             else:
@@ -225,6 +245,6 @@ def _row(run: MetricRun) -> list[str]:
 
 
 def _against(configurations: list[Configuration], human: str) -> list[Configuration]:
-    if not any(human_sides.takes_one(one) for one in configurations):
+    if not any(queries.takes_one(one) for one in configurations):
         raise ConfigurationError("--human: none of the metrics has a human side")
-    return [human_sides.with_human_reference(one, human.strip()) for one in configurations]
+    return [queries.with_human_reference(one, human.strip()) for one in configurations]

@@ -9,14 +9,19 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
-from annotations.console import ConsoleCommand, figure, parse_integer
+from annotations.console import (
+    ConsoleCommand,
+    add_format_argument,
+    figure,
+    parse_integer,
+)
 from annotations.corpora.queries import NotFound, version_of
 from common.tables.dash import Dash
-from workers.training import processes
-from workers.training.settings import Precision, TrainingError
-from workers.trainings import actions, execution, queries
-from workers.trainings.data import Source
-from workers.trainings.models import Training
+from workers.training import actions, execution, queries
+from workers.training.core import processes
+from workers.training.core.settings import Precision, TrainingError
+from workers.training.data import Source
+from workers.training.models import Training
 
 POLL_SECONDS = 0.5
 LONELY_SECONDS = 10
@@ -57,6 +62,21 @@ class Command(ConsoleCommand):
         "following, not the work. With --inline this process trains. The same command again goes "
         "on with a training that was stopped or failed."
     )
+    epilog = """
+    The model is a folder DIALEVAL_HOME/trained/NAME. The same name with other settings is refused,
+    unless the first training failed before its first checkpoint.
+
+    Before training, the data is compared with every corpus that holds systems' responses (its
+    newest version): contexts that occur in a training dialogue as a whole, with their last
+    utterances or with a long one. Where there are any, training fails and names the corpora, unless
+    --leave-out-overlap or --allow-overlap says what to do. It is measured once: a training that
+    goes on uses the same dialogues, whatever was imported since. docs/training.md has the losses
+    and the figures.
+
+      manage.py train density --corpus dailydialog --name daily --leave-out-overlap
+      manage.py train density --corpus dailydialog --name noise --objective binary --perturbed 6
+      manage.py train cmn --corpus dailydialog --name quick --pairs-an-epoch 2000 --seconds 600
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -66,82 +86,141 @@ class Command(ConsoleCommand):
             "--corpus",
             required=True,
             metavar="S",
-            help="a corpus's slug, or a file of DailyDialog, …",
+            help="a corpus's slug (its newest version), or a file: DailyDialog as JSON lines or __eou__ "
+            "text, PersonaChat/ConvAI2, jsonl, CPDC, told by its first line; it is read where the "
+            "training runs",
         )
         parser.add_argument(
-            "--name", required=True, help="the trained model's: density[trained=NAME]"
+            "--name",
+            required=True,
+            help="the trained model's, as in density[trained=NAME]: small letters, digits, hyphens",
         )
         parser.add_argument(
-            "--encoder", metavar="M", help="what training begins from: a folder or a hub id"
-        )
-        parser.add_argument("--epochs", type=parse_integer(1), metavar="E")
-        parser.add_argument(
-            "--seconds", type=float, metavar="T", help="the time that training may take in all"
+            "--encoder",
+            metavar="M",
+            help="what training begins from: a folder or a hub id (default: the packaged MiniLM)",
         )
         parser.add_argument(
-            "--negatives", type=parse_integer(1), metavar="K", help="density: for each answer"
+            "--epochs",
+            type=parse_integer(1),
+            metavar="E",
+            help="times over the pairs (default: 10; cmn 20)",
+        )
+        parser.add_argument(
+            "--seconds",
+            type=float,
+            metavar="T",
+            help="the time that training, validations and checkpoints may take in all; the learning "
+            "rate decays over the steps that fit (default: any)",
+        )
+        parser.add_argument(
+            "--negatives",
+            type=parse_integer(1),
+            metavar="K",
+            help="density: sampled responses for each answer (default: 15)",
         )
         parser.add_argument(
             "--contrastive",
             choices=list(CONTRASTIVE),
-            help="density: the loss L_CL, 1 where not given",
+            help="density: the loss L_CL as the paper has it (1, the default), as the released code "
+            "has it (released), or none (0)",
         )
         parser.add_argument(
             "--objective",
             choices=OBJECTIVES,
-            help="density: the answer among all, or each by itself (MAUDE)",
+            help="density: tell the answer from all others of a context (selection, the default), or "
+            "each by itself from noise (binary, the loss of maude_style)",
         )
         parser.add_argument(
             "--perturbed",
             type=parse_integer(0, 100),
             metavar="K",
-            help="density: negatives that are the answer, shuffled, …",
+            help="density: so many more negatives of each answer that are the answer itself, its "
+            "words in another order, left out or repeated (default: 0)",
         )
-        parser.add_argument("--learning-rate", type=float, metavar="R")
+        parser.add_argument(
+            "--learning-rate",
+            type=float,
+            metavar="R",
+            help="the highest (default: 0.00005)",
+        )
         parser.add_argument(
             "--batch",
             type=parse_integer(1),
             metavar="P",
-            help="pairs whose mean loss makes one step",
+            help="pairs whose mean loss makes one step, each with its negatives (default: 16; cmn 32)",
         )
         parser.add_argument(
             "--precision",
             choices=get_args(Precision),
-            help="auto: bf16 where the accelerator has it, else float32",
+            help="auto (default): bf16 where the accelerator has it, else float32, which is no",
         )
-        parser.add_argument("--pairs-an-epoch", type=parse_integer(0), metavar="P", help="0: all")
+        parser.add_argument(
+            "--pairs-an-epoch",
+            type=parse_integer(0),
+            metavar="P",
+            help="pairs that an epoch goes over, the next one over the next ones (default: 0, all)",
+        )
         parser.add_argument(
             "--freeze",
             type=parse_integer(0),
             metavar="L",
-            help="lowest layers that are not trained",
+            help="so many of the lowest layers, and the embeddings, are not trained",
         )
         parser.add_argument(
-            "--turns", type=parse_integer(0), metavar="N", help="last utterances looked at; 0: all"
+            "--turns",
+            type=parse_integer(0),
+            metavar="N",
+            help="last utterances of a context that are looked at (default: 0, all)",
         )
-        parser.add_argument("--max-tokens", type=parse_integer(1), metavar="N")
         parser.add_argument(
-            "--free-bits", type=float, metavar="B", help="cmn: nats a dimension that cost nothing"
+            "--max-tokens",
+            type=parse_integer(1),
+            metavar="N",
+            help="longest input (default: 256)",
+        )
+        parser.add_argument(
+            "--free-bits",
+            type=float,
+            metavar="B",
+            help="cmn: nats of KL in each latent dimension that cost nothing (default: 0.5)",
         )
         parser.add_argument(
             "--next-sentence",
             choices=list(YES_OR_NO),
-            help="cmn: whether to learn what follows, 1 where not given",
+            help="cmn: train with the next-sentence loss and negatives (1, the default) or without "
+            'both (0), which the paper\'s ablation "w/o NSP" does not ask for (cmn_no_nsp is that)',
         )
-        parser.add_argument("--validation-share", type=float, metavar="V", help="of the dialogues")
         parser.add_argument(
-            "--validation-pairs", type=parse_integer(0), metavar="P", help="drawn of these; 0: all"
+            "--validation-share",
+            type=float,
+            metavar="V",
+            help="of the dialogues, drawn by the seed (default: 0.1)",
+        )
+        parser.add_argument(
+            "--validation-pairs",
+            type=parse_integer(0),
+            metavar="P",
+            help="pairs drawn of these (default: 0, all)",
         )
         parser.add_argument(
             "--patience",
             type=parse_integer(0),
             metavar="N",
-            help="validations without a better one",
+            help="validations in a row without a better figure, after which it stops (default: never)",
         )
         parser.add_argument(
-            "--save-every", type=parse_integer(0), metavar="N", help="steps between checkpoints"
+            "--save-every",
+            type=parse_integer(0),
+            metavar="N",
+            help="steps between checkpoints, beside those after each epoch (default: 200)",
         )
-        parser.add_argument("--seed", type=parse_integer(0), default=0)
+        parser.add_argument(
+            "--seed",
+            type=parse_integer(0),
+            default=0,
+            help="of first weights, order, negatives and validation",
+        )
         rules = parser.add_mutually_exclusive_group()
         rules.add_argument(
             "--leave-out-overlap",
@@ -151,18 +230,21 @@ class Command(ConsoleCommand):
         rules.add_argument(
             "--allow-overlap",
             action="store_true",
-            help="train on them all the same; it is recorded",
+            help="train on them all the same; the run and the model say so",
         )
         parser.add_argument(
-            "--inline", action="store_true", help="train in this process, without workers"
+            "--inline",
+            action="store_true",
+            help="train in this process, without workers; in several, one a device, where "
+            "accelerate launch or torchrun starts the command",
         )
-        parser.add_argument("--format", choices=["table", "json"], default="table")
+        add_format_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         if processes.are_several() and not options["inline"]:
             raise CommandError("several processes train together with --inline only")
         if processes.is_helper():
-            from workers.training.making import help_others
+            from workers.training.core.making import help_others
 
             help_others(settings.DEVICE)
             return

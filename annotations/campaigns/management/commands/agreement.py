@@ -24,14 +24,14 @@ from annotations.management.commands.agreement import add_report_arguments
 class Command(CorpusAgreement):
     def add_arguments(self, parser: CommandParser) -> None:
         source = parser.add_mutually_exclusive_group(required=True)
-        source.add_argument("--corpus", metavar="S")
+        source.add_argument("--corpus", metavar="S", help="the corpus's slug: its newest version")
         source.add_argument(
             "--campaign", metavar="SLUG", help="the ratings of a campaign, published or not"
         )
         parser.add_argument(
             "--include-excluded",
             action="store_true",
-            help="of a campaign: with the ratings of excluded raters",
+            help="of a campaign: also the ratings that do not count, of excluded raters",
         )
         add_choice_arguments(parser)
         add_report_arguments(parser)
@@ -44,7 +44,10 @@ class Command(CorpusAgreement):
             return
         try:
             campaign = campaign_by_slug(options["campaign"])
-            _refuse_level(campaign, options["level"])
+            if campaign.kind == Campaign.Kind.COLLECTION:
+                raise CommandError(f"{campaign.slug} collects dialogues; nothing is rated in it")
+            if options["level"] not in (None, level_of(campaign)):
+                raise CommandError(f"{campaign.slug} is rated at {level_of(campaign)} level")
             aspect = resolve_campaign_aspect(campaign, options["aspect"])
             systems = select_rated_systems(campaign, options["systems"], options["exclude"])
         except NotFound as refusal:
@@ -60,10 +63,3 @@ class Command(CorpusAgreement):
             f"campaign {campaign.slug} on {campaign.version.corpus.slug} {campaign.version.label}"
         )
         self.print_report(report, source, options["format"])
-
-
-def _refuse_level(campaign: Campaign, level: str | None) -> None:
-    if campaign.kind == Campaign.Kind.COLLECTION:
-        raise CommandError(f"{campaign.slug} collects dialogues; nothing is rated in it")
-    if level and level != level_of(campaign):
-        raise CommandError(f"{campaign.slug} is rated at {level_of(campaign)} level")

@@ -28,9 +28,14 @@ class Command(ConsoleCommand):
         "Write a campaign's ratings into a folder, raters under pseudonyms. Only ratings that "
         "count, unless asked otherwise. The folder appears when it is complete."
     )
+    epilog = """
+    docs/formats.md describes the files.
+
+      manage.py export_ratings demo-rated --to demo-scores --format mt-metrics-eval
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("slug", metavar="CAMPAIGN")
+        parser.add_argument("slug", metavar="CAMPAIGN", help="its slug")
         parser.add_argument(
             "--to", required=True, type=Path, metavar="DIR", help="the folder to write"
         )
@@ -43,18 +48,18 @@ class Command(ConsoleCommand):
         parser.add_argument(
             "--names",
             action="store_true",
-            help="add the raters' account names, in a column (key) 'account'",
+            help="add the raters' account names, in a column (key) 'account'; not with mt-metrics-eval",
         )
         parser.add_argument(
             "--include-excluded",
             action="store_true",
             help="also what does not count: ratings of excluded raters, training and attention "
-            "items",
+            "items (of mt-metrics-eval the former only)",
         )
         parser.add_argument(
             "--replace",
             action="store_true",
-            help="put it in the place of a folder that holds something",
+            help="replace a folder that holds something, which is refused without it",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

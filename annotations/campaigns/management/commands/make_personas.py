@@ -6,7 +6,11 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.console import ConsoleCommand, parse_integer
+from annotations.console import (
+    ConsoleCommand,
+    add_format_argument,
+    parse_integer,
+)
 from annotations.formats.importers.problems import ImportFailed
 from annotations.personas import Knowledge, NoPersona, Persona, load_knowledge, make_persona
 
@@ -19,20 +23,28 @@ class Command(ConsoleCommand):
         "personas with their attributes, without contradictions. The same seed and file give the "
         "same personas."
     )
+    epilog = """
+    Personas are made as a collection's rooms get them: docs/campaigns.md has the rules.
+
+      manage.py make_personas --count 5 --seed 7
+    """
     reads_database = False
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--count", type=parse_integer(1, MOST), default=1, help="how many personas (default 1)"
+            "--count",
+            type=parse_integer(1, MOST),
+            default=1,
+            help=f"how many personas, at most {MOST:,}",
         )
-        parser.add_argument("--seed", type=parse_integer(0), default=0)
+        parser.add_argument("--seed", type=parse_integer(0), default=0, help="of the draws")
         parser.add_argument(
             "--knowledge",
             type=Path,
             metavar="FILE",
-            help="head personas with attributes (default: the project's own)",
+            help="head personas with attributes: docs/formats.md (default: the project's own)",
         )
-        parser.add_argument("--format", choices=["table", "json"], default="table")
+        add_format_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         knowledge = self._knowledge(options["knowledge"])

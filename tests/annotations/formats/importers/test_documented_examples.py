@@ -1,39 +1,55 @@
-"""The examples in docs/formats.md are files that can be imported."""
+"""Each importer says what it reads, and its example is a file that can be imported."""
 
 from __future__ import annotations
 
-import re
+import json
 from pathlib import Path
 
 import pytest
 
 from annotations.formats.importers.registry import importers
 from tests.annotations.formats.importers.helpers import file_of, surveyed
+from tests.dialeval_site.documents import blocks
 
-PAGE = Path(__file__).resolve().parents[4] / "docs" / "formats.md"
-EXAMPLES = dict(
-    re.findall(
-        r"<!-- example: (\w+) -->\n```\w+\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
-    )
-)
-
-
-def test_there_is_an_example_of_every_format_that_fits_on_the_page() -> None:
-    # The seven turns of cpdc do not.
-    assert set(EXAMPLES) == set(importers()) - {"cpdc"}
-
-
+IMPORTERS = importers()
 HUMAN_DIALOGUES = ("dailydialog", "personachat")
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", set(IMPORTERS) - {"cpdc"})
 def test_the_example_can_be_imported(tmp_path: Path, name: str) -> None:
-    (part,) = surveyed(name, file_of(tmp_path, EXAMPLES[name]))
+    (part,) = surveyed(name, file_of(tmp_path, IMPORTERS[name].example))
     assert part.counts.turns > 0
     rated = name not in HUMAN_DIALOGUES
     assert (part.counts.responses > 0, part.counts.ratings > 0) == (rated, rated)
 
 
-@pytest.mark.parametrize("name", list(importers()))
-def test_every_format_has_a_section(name: str) -> None:
-    assert f"\n## {name}\n" in PAGE.read_text(encoding="utf-8")
+def test_a_dialogue_of_the_challenge_can_be_imported(tmp_path: Path) -> None:
+    """The example has one turn: with six more like it, it is whole."""
+    (dialogue,) = json.loads(IMPORTERS["cpdc"].example)
+    whole = {**dialogue, **{f"turn_{turn}": dialogue["turn_0"] for turn in range(7)}}
+    (part,) = surveyed("cpdc", file_of(tmp_path, [whole]))
+    assert part.counts.turns == 7
+
+
+def test_the_same_dialogue_as_text(tmp_path: Path) -> None:
+    text = "Is the kiln hot ? __eou__ Not yet . __eou__"
+    assert f"`{text}`" in IMPORTERS["dailydialog"].description
+    (as_text,) = surveyed("dailydialog", file_of(tmp_path, text + "\n", "dialogues.txt"))
+    example = file_of(tmp_path, IMPORTERS["dailydialog"].example, "dialogues.json")
+    (as_json,) = surveyed("dailydialog", example)
+    assert as_text.counts == as_json.counts
+
+
+def test_the_document_s_examples_are_the_importers() -> None:
+    shown = {
+        block.mark.removeprefix("example: "): block.text
+        for block in blocks()
+        if block.mark.startswith("example: ")
+    }
+    assert shown.keys() == {"ratings", "jsonl"}, "the formats for data of one's own"
+    assert shown == {name: IMPORTERS[name].example for name in shown}
+
+
+@pytest.mark.parametrize("name", IMPORTERS)
+def test_every_format_is_described(name: str) -> None:
+    assert IMPORTERS[name].description.strip()

@@ -9,9 +9,14 @@ import pytest
 import torch
 from torch.distributions import Normal, kl_divergence
 
-from workers.training.losses.kl import kl, kl_by_dimension
-from workers.training.losses.next_sentence import next_sentence, next_sentence_probability
-from workers.training.losses.reconstruction import IGNORED, reconstruction
+from workers.training.core.losses import (
+    IGNORED,
+    kl,
+    kl_by_dimension,
+    next_sentence,
+    next_sentence_probability,
+    reconstruction,
+)
 
 
 def drawn(*shape: int, seed: int = 0) -> torch.Tensor:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from workers.training.losses.info_nce import Form, info_nce
+from workers.training.core.losses import InformationForm, info_nce
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def reference(golden: Path) -> list[dict[str, Any]]:
     ("form", "name"), [("paper", "paper_eq4"), ("released", "repo_InfoNCE_std0")]
 )
 def test_both_forms_are_the_reference_figures(
-    reference: list[dict[str, Any]], form: Form, name: str
+    reference: list[dict[str, Any]], form: InformationForm, name: str
 ) -> None:
     for one in reference:
         positive = torch.tensor(one["F"], dtype=torch.float64)
@@ -66,7 +66,7 @@ def test_too_few_negatives_are_refused() -> None:
 
 
 @pytest.mark.parametrize("form", ["paper", "released", "bound"])
-def test_values_and_gradients_stay_finite_at_extremes(form: Form) -> None:
+def test_values_and_gradients_stay_finite_at_extremes(form: InformationForm) -> None:
     positive = torch.tensor([6e4, -6e4], dtype=torch.float16, requires_grad=True)
     negatives = torch.tensor([[6e4, -6e4, 0.0]] * 2, dtype=torch.float16, requires_grad=True)
     value = info_nce(positive, negatives, form)

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from workers.training.losses.noise_contrastive import noise_contrastive
+from workers.training.core.losses import noise_contrastive
 
 
 def test_it_is_the_printed_sum() -> None:

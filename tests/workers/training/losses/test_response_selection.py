@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from workers.training.losses.response_selection import response_selection
+from workers.training.core.losses import response_selection
 
 
 def test_it_is_minus_the_logarithm_of_the_answers_share() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from workers.training.losses.supervised_contrastive import Form, supervised_contrastive
+from workers.training.core.losses import Form, supervised_contrastive
 
 
 @pytest.fixture

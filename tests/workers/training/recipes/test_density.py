@@ -13,13 +13,12 @@ from torch import nn
 
 from tests.workers.training.selecting import density_task, pairs, save_encoder
 from tests.workers.training.test_loop import Stop, StopAt
-from workers.training import checkpoint
-from workers.training.loop import train
-from workers.training.losses.response_selection import response_selection
-from workers.training.losses.supervised_contrastive import supervised_contrastive
-from workers.training.recipes.density import DensitySettings, DensityTask, texts_of
-from workers.training.selection import load_selection
-from workers.training.settings import TrainingError, TrainingSettings
+from workers.training.core import checkpoint
+from workers.training.core.loop import train
+from workers.training.core.losses import response_selection, supervised_contrastive
+from workers.training.core.recipes.density import DensitySettings, DensityTask, texts_of
+from workers.training.core.selection import load_selection
+from workers.training.core.settings import TrainingError, TrainingSettings
 
 
 @pytest.fixture(scope="module")

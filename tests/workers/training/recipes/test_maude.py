@@ -18,17 +18,17 @@ from tests.workers.training.made import trained_in
 from tests.workers.training.selecting import density_task, pairs, save_encoder
 from tests.workers.trainings.small import talk_file
 from workers.metrics.base import Example
-from workers.metrics.configuration import parse
-from workers.training.loop import train
-from workers.training.losses.noise_contrastive import noise_contrastive
-from workers.training.making import make, plan_of
-from workers.training.perturbation import perturbed
-from workers.training.recipes.density import DensitySettings
-from workers.training.selection import load_selection
-from workers.training.settings import TrainingError, TrainingSettings
-from workers.training.sources import read_dialogues
-from workers.trainings import queries
-from workers.trainings.models import Training
+from workers.metrics.common.configuration import parse
+from workers.training import queries
+from workers.training.core.conversations import read_dialogues
+from workers.training.core.loop import train
+from workers.training.core.losses import noise_contrastive
+from workers.training.core.making import make, plan_of
+from workers.training.core.negatives import perturbed
+from workers.training.core.recipes.density import DensitySettings
+from workers.training.core.selection import load_selection
+from workers.training.core.settings import TrainingError, TrainingSettings
+from workers.training.models import Training
 
 MAUDE: dict[str, Any] = {"objective": "binary", "perturbed": 3, "contrastive": "none"}
 
