@@ -1,7 +1,7 @@
 from django.contrib.auth import views
 from django.urls import path
 
-from dialeval_site import password_views, two_factor_views
+from dialeval_site import openid_views, password_views, two_factor_views
 from dialeval_site.accounts import LoginView, account, sign_up
 
 urlpatterns = [
@@ -19,6 +19,10 @@ urlpatterns = [
         password_views.NewPasswordView.as_view(),
         name="password-reset-link",
     ),
+    path("openid/", openid_views.to_provider, name="openid-log-in"),
+    path("openid/return/", openid_views.from_provider, name="openid-return"),
+    path("openid/first/", openid_views.first_log_in, name="openid-first-log-in"),
+    path("openid/unlink/", openid_views.unlink, name="openid-unlink"),
     path("two-factor/", two_factor_views.own_two_factor, name="two-factor"),
     path("two-factor/log-in/", two_factor_views.second_log_in_step, name="two-factor-log-in"),
     path("two-factor/codes/", two_factor_views.renew_recovery_codes, name="two-factor-codes"),

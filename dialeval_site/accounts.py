@@ -44,6 +44,7 @@ class LoginView(views.LoginView):
         return super().get_context_data(
             demo_accounts=accounts_on_this_site(),
             sign_up_is_open=settings.SIGN_UP_IS_OPEN,
+            openid_name=settings.OIDC_NAME if settings.OIDC_ISSUER else "",
             **kwargs,
         )
 
@@ -65,7 +66,7 @@ class LoginView(views.LoginView):
 def sign_up(request: HttpRequest) -> HttpResponse:
     """Make an account, log in and go on to ``next``: the page that asked for it, or the challenges.
     403 where ``DIALEVAL_SIGN_UP`` is ``closed``."""
-    next_page = _safe_next(request)
+    next_page = safe_next(request)
     if request.user.is_authenticated:
         return HttpResponseRedirect(next_page or reverse("challenges"))
     if not settings.SIGN_UP_IS_OPEN:
@@ -82,7 +83,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
         return render(
             request, "registration/sign_up.html", {"form": form, "next": next_page}, status=429
         )
-    if is_sound and (user := _made(form)):
+    if is_sound and (user := make_account(form)):
         # The password was chosen a moment ago: asked for it, the backend may refuse, after other
         # people's guesses.
         login(request, user, backend=settings.AUTHENTICATION_BACKENDS[0])
@@ -98,7 +99,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _made(form: SignUpForm) -> Any:
+def make_account(form: SignUpForm) -> Any:
     """The new user; None, with an error on the form, where the name was taken in this moment."""
     params = form.cleaned_data
     try:
@@ -108,7 +109,7 @@ def _made(form: SignUpForm) -> Any:
         return None
 
 
-def _safe_next(request: HttpRequest) -> str:
+def safe_next(request: HttpRequest) -> str:
     """Where to go afterwards, on this site only."""
     requested = request.POST.get("next") or request.GET.get("next") or ""
     allowed = {request.get_host()}
@@ -151,5 +152,6 @@ def account(request: HttpRequest) -> HttpResponse:
         "two_factor_is_on": two_factor.is_on(request.user),
         "roles": [_("organiser")] if is_organiser(request.user) else [],
         "memberships": memberships_of(request.user),
+        "linked_identities": request.user.linked_identities.all(),
     }
     return page_with(request, "registration/account.html", form, context)

@@ -157,6 +157,25 @@ SETTINGS: tuple[Setting, ...] = (
         "`optional`: whoever wants to logs in with two factors. `organisers`: organisers and who "
         "may use the admin must, before anything of theirs works.",
     ),
+    Setting(
+        "DIALEVAL_OIDC_ISSUER",
+        "",
+        "OpenID Connect provider with which people may log in, such as "
+        "`https://login.example.edu/realms/research`. Empty: none.",
+    ),
+    Setting("DIALEVAL_OIDC_CLIENT_ID", "", "What the provider calls this site."),
+    Setting("DIALEVAL_OIDC_CLIENT_SECRET", "", "The secret that the provider gave it."),
+    Setting(
+        "DIALEVAL_OIDC_NAME",
+        "your institution",
+        "What the log-in page calls the provider: *Log in with …*.",
+    ),
+    Setting(
+        "DIALEVAL_OIDC_SIGN_UP",
+        "false",
+        "`true`: people of the provider may make an account at their first log-in, also where "
+        "DIALEVAL_SIGN_UP is `closed`. `false`: they need an account with their e-mail address.",
+    ),
     Setting("DIALEVAL_MAX_IMPORT_MB", "200", "Largest file that is imported, in megabytes."),
     Setting(
         "DIALEVAL_MAX_CORPUS_UPLOAD_MB",
@@ -422,6 +441,22 @@ def sign_up_is_open(environ: Mapping[str, str] = os.environ) -> bool:
 
 def organisers_need_two_factor(environ: Mapping[str, str] = os.environ) -> bool:
     return one_of("DIALEVAL_TWO_FACTOR", ("optional", "organisers"), environ) == "organisers"
+
+
+def oidc_issuer(environ: Mapping[str, str] = os.environ) -> str:
+    """Without a slash at its end; empty where nobody logs in by OpenID Connect."""
+    given = text("DIALEVAL_OIDC_ISSUER", environ).rstrip("/")
+    if not given:
+        return ""
+    schemes = ("https://",) if production(environ) else ("https://", "http://")
+    if not given.startswith(schemes):
+        raise ImproperlyConfigured(
+            f"DIALEVAL_OIDC_ISSUER must begin with {' or '.join(schemes)}, not {given!r}"
+        )
+    for name in ("DIALEVAL_OIDC_CLIENT_ID", "DIALEVAL_OIDC_CLIENT_SECRET"):
+        if not text(name, environ):
+            raise ImproperlyConfigured(f"{name} is not set, which DIALEVAL_OIDC_ISSUER needs.")
+    return given
 
 
 def site_url(secure: bool, environ: Mapping[str, str] = os.environ) -> str:

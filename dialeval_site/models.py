@@ -1,4 +1,5 @@
-"""Tokens with which programs act for a person."""
+"""How people and programs act as an account beside its password: tokens, and identities that a
+provider of OpenID Connect confirms."""
 
 from __future__ import annotations
 
@@ -30,3 +31,26 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class LinkedIdentity(models.Model):
+    """A person of the provider who logs in as this account."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="linked_identities"
+    )
+    issuer = models.CharField(max_length=300)
+    subject = models.CharField(
+        max_length=255, help_text="What the provider calls the person; it never changes."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["user", "created_at"]
+        verbose_name_plural = "linked identities"
+        constraints = [
+            models.UniqueConstraint(fields=["issuer", "subject"], name="identity_has_one_account")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject} at {self.issuer}"

@@ -61,14 +61,14 @@ class PasswordChangeView(views.PasswordChangeView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         messages.success(self.request, _("The password is changed. Other browsers are logged out."))
-        _log_token_use(self.request, self.request.user)
+        _warn_of_other_ways_in(self.request, self.request.user)
         return super().form_valid(form)
 
     def form_invalid(self, form: Any) -> HttpResponse:
         return self.render_to_response(self.get_context_data(form=form), status=422)
 
 
-def _log_token_use(request: HttpRequest, user: Any) -> None:
+def _warn_of_other_ways_in(request: HttpRequest, user: Any) -> None:
     """Who changes a password because somebody else knew it thinks that it ends all that was opened
     with the old one."""
     if tokens.living(user).exists():
@@ -77,6 +77,14 @@ def _log_token_use(request: HttpRequest, user: Any) -> None:
             _(
                 "Your tokens go on working. Under Account, Tokens you revoke those that you do "
                 "not know."
+            ),
+        )
+    if user.linked_identities.exists():
+        messages.warning(
+            request,
+            _(
+                "Another log-in is linked to your account. Under Account you remove it, if it is "
+                "not yours."
             ),
         )
 
@@ -129,7 +137,7 @@ class NewPasswordView(views.PasswordResetConfirmView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         messages.success(self.request, _("The new password is stored. Log in with it."))
-        _log_token_use(self.request, self.user)
+        _warn_of_other_ways_in(self.request, self.user)
         return super().form_valid(form)
 
     def form_invalid(self, form: Any) -> HttpResponse:

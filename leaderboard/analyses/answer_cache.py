@@ -8,11 +8,11 @@ that it is still the same answer. So nothing that was dropped or replaced is eve
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from cachetools import LRUCache
 from django.db.models import F, Func, JSONField, TextField
 from django.db.models.functions import Cast
 
@@ -32,7 +32,7 @@ class CachedAnswer:
     answer: Any
 
 
-_answers: OrderedDict[int, CachedAnswer] = OrderedDict()
+_answers: LRUCache[int, CachedAnswer] = LRUCache(MOST_TEXT, lambda found: found.size)
 _lock = threading.Lock()
 
 
@@ -44,7 +44,6 @@ def answer_of(kind: Kind, row: Analysis) -> Any:
     with _lock:
         found = _answers.get(row.pk)
         if found is not None and found.computed_at == row.computed_at:
-            _answers.move_to_end(row.pk)
             return found.answer
     text = _text_of(row.pk, row.computed_at, kind.for_files)
     # It was dropped or replaced in this moment: whoever looks again finds what there is
@@ -89,9 +88,6 @@ def _remember(pk: int, found: CachedAnswer) -> None:
         return
     with _lock:
         _answers[pk] = found
-        _answers.move_to_end(pk)
-        while sum(one.size for one in _answers.values()) > MOST_TEXT:
-            _answers.popitem(last=False)
 
 
 def forget() -> None:

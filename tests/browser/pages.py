@@ -136,6 +136,7 @@ MADE_BY_OTHER_TESTS: Final = frozenset(
         ),
         *("room", "chat", "chat-system", "submission"),
         *("campaign-join", "team-join", "password-reset-link", "two-factor-log-in"),
+        *("openid-log-in", "openid-return", "openid-first-log-in"),
     )
 )
 """There for a moment, or behind a link that is made once: the tests that come there have axe look

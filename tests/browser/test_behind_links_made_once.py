@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import expect
+import requests
+from playwright.sync_api import Browser, expect
 
 from tests.browser.for_everybody import assert_everybody_can_use
 from tests.browser.stage import Stage
-from tests.browser.visit import Visit
+from tests.browser.visit import Visit, visitors
 from tests.dialeval_site.authenticator import code_of
+from tests.dialeval_site.openid_provider import CLIENT_ID, CLIENT_SECRET, running_provider
+from tests.site import Site
 
 PASSWORD, NEW = "a door of seven colours", "a window of eight colours"
 
@@ -67,6 +70,43 @@ def test_a_letter_s_link_leads_to_a_new_password(visit: Callable[..., Visit], st
     page.wait_for_load_state("load")
     visitor.log_in("forgetful", NEW)
     assert_everybody_can_use(visitor.go(link))  # it was good once, and says so
+
+
+@pytest.mark.slow
+def test_an_account_is_linked_to_a_provider_and_logs_in_by_it(
+    chromium: Browser, stage: Stage
+) -> None:
+    stage.python(
+        "from django.contrib.auth.models import User\nUser.objects.create_user('linked', "
+        f"'l@example.edu', {PASSWORD!r})"
+    )
+    person = {"sub": "u-1", "email": "l@example.edu", "email_verified": True}
+    with running_provider() as provider:
+        requests.post(f"{provider}/person", json={"claims": person}, timeout=30)
+        site = Site(
+            stage.site.home,
+            {
+                **stage.site.settings,
+                "DIALEVAL_OIDC_ISSUER": provider,
+                "DIALEVAL_OIDC_CLIENT_ID": CLIENT_ID,
+                "DIALEVAL_OIDC_CLIENT_SECRET": CLIENT_SECRET,
+            },
+        )
+        try:
+            with visitors(chromium, site.start_web(), {}) as visit:
+                page = visit().go("/accounts/login/")
+                assert_everybody_can_use(page)
+                page.get_by_role("link", name="Log in with your institution").click()
+                assert_everybody_can_use(page)
+                page.get_by_label("Password").fill(PASSWORD)
+                page.get_by_role("button", name="Link the account").click()
+                page.get_by_role("button", name="Log out").click()
+                page.goto("/accounts/login/?next=/accounts/")
+                page.get_by_role("link", name="Log in with your institution").click()
+                expect(page.get_by_role("heading", name="Linked log-in")).to_be_visible()
+                assert_everybody_can_use(page)
+        finally:
+            site.stop()
 
 
 @pytest.mark.slow

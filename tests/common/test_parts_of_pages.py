@@ -6,7 +6,7 @@ from django.template import Context, Template
 from django.test import RequestFactory
 
 from common import cache
-from common.cache import LRUCache
+from common.cache import lru_cache_of_bytes
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +65,7 @@ def test_text_is_escaped_when_it_is_written_and_when_it_is_kept():
 
 def test_a_part_counts_with_what_was_written(monkeypatch):
     """Four of 5,000 bytes fit into 20,000; the fifth takes the place of the first."""
-    monkeypatch.setattr(cache, "_parts", LRUCache(20_000))
+    monkeypatch.setattr(cache, "_parts", lru_cache_of_bytes(20_000))
     for key in "abcde":
         cache.part(key, lambda key=key: key * 5_000)
     assert [cache.part(key, lambda: "anew").written[:1] for key in "bcde"] == [
@@ -79,8 +79,8 @@ def test_a_part_counts_with_what_was_written(monkeypatch):
 
 def test_endless_addresses_of_small_parts_do_not_fill_the_memory(monkeypatch):
     """The part of an empty board is a few bytes; its address may be eight thousand."""
-    monkeypatch.setattr(cache, "_parts", place := LRUCache(20_000))
+    monkeypatch.setattr(cache, "_parts", place := lru_cache_of_bytes(20_000))
     for number in range(50):
         written(f"/board/?x={number}{'x' * 8000}", ["1"], "small")
-    assert len(place) == 10
-    assert all(len(key) == 32 for key in place._kept)
+    assert len(place.cache) == 10
+    assert all(len(key) == 32 for key in place.cache)

@@ -37,6 +37,7 @@ def _of(name: str, method: str, roles: str, of: str, /, **more: Any) -> Address:
 EVERYBODY = "200 200 200 200 200 200 200 200"
 LOGGED_IN = "login 200 200 200 200 200 200 200"
 MAY_DO = "login done done done done done done done"
+NOT_FOUND = "404 404 404 404 404 404 404 404"
 
 
 def _organisers(name: str, method: str, got: str, of: str, /, **more: Any) -> Address:
@@ -198,6 +199,12 @@ MATRIX = [
     _of("two-factor-off", "POST", "login 422 422 422 422 422 422 422", ""),
     _of("two-factor-log-in", "GET", "login done done done done done done done", ""),
     _of("two-factor-log-in", "POST", "login done done done done done done done", ""),
+    # the tests' site has no provider
+    _of("openid-log-in", "GET", NOT_FOUND, ""),
+    _of("openid-return", "GET", NOT_FOUND, ""),
+    _of("openid-first-log-in", "GET", NOT_FOUND, ""),
+    _of("openid-first-log-in", "POST", NOT_FOUND, ""),
+    _of("openid-unlink", "POST", MAY_DO, ""),
     _of("tokens", "GET", LOGGED_IN, ""),
     _of("tokens", "POST", "login 422 422 422 422 422 422 422", ""),
     _of("token-revoke", "POST", MAY_DO, "token"),

@@ -19,13 +19,13 @@ import sqlite3
 import threading
 import time
 import zlib
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from workers.inference import resources
@@ -268,16 +268,14 @@ class FeatureStore:
         self._file = (
             FeatureFile(folder, max_bytes) if folder is not None and max_bytes > 0 else None
         )
-        self._memory: OrderedDict[bytes, bytes] = OrderedDict()
-        self._memory_bytes = memory_bytes
-        self._bytes = 0
+        self._memory: LRUCache[bytes, bytes] = LRUCache(
+            memory_bytes, lambda value: len(value) + _OVERHEAD
+        )
 
     def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """Those of ``keys`` that are known, as flat arrays that cannot be written to."""
         hashed = {key: _hash(namespace, key) for key in keys}
-        found = {
-            key: self._recalled(hash_) for key, hash_ in hashed.items() if hash_ in self._memory
-        }
+        found = {key: self._memory[hash_] for key, hash_ in hashed.items() if hash_ in self._memory}
         if self._file is not None and len(found) < len(hashed):
             on_disk = self._file.read([hash_ for key, hash_ in hashed.items() if key not in found])
             found |= {key: on_disk[hash_] for key, hash_ in hashed.items() if hash_ in on_disk}
@@ -299,18 +297,10 @@ class FeatureStore:
         if self._file is not None:
             self._file.close()
 
-    def _recalled(self, hash_: bytes) -> bytes:
-        self._memory.move_to_end(hash_)
-        return self._memory[hash_]
-
     def _keep(self, entries: Iterable[tuple[bytes, bytes]]) -> None:
         for hash_, value in entries:
-            if hash_ not in self._memory:
-                self._memory[hash_] = value
-                self._bytes += len(value) + _OVERHEAD
-        while self._bytes > self._memory_bytes:
-            _, value = self._memory.popitem(last=False)
-            self._bytes -= len(value) + _OVERHEAD
+            with suppress(ValueError):  # larger than the whole cache
+                self._memory.setdefault(hash_, value)
 
 
 def _hash(namespace: str, key: str) -> bytes:

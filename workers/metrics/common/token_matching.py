@@ -15,11 +15,12 @@ take the negative value, so that there its scores depend on what else was scored
 from __future__ import annotations
 
 import math
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from workers.inference.encoders.encoder import TextEncoder
@@ -242,25 +243,22 @@ class _Encoded:
 
 
 class _ReferenceStates:
-    """References come back with every block of responses: the last ones used are kept, up to
+    """References come back with every block of responses: the last ones used are cached, up to
     ``REFERENCE_BYTES``."""
 
     def __init__(self, encode: Callable[[list[str]], dict[str, _Encoded]]) -> None:
         self._encode = encode
-        self._kept: OrderedDict[str, _Encoded] = OrderedDict()
-        self._bytes = 0
+        self._cache: LRUCache[str, _Encoded] = LRUCache(
+            REFERENCE_BYTES, lambda encoded: encoded.states.nbytes
+        )
 
     def of(self, texts: list[str]) -> dict[str, _Encoded]:
-        new = self._encode([text for text in texts if text not in self._kept])
-        found = {text: new[text] if text in new else self._kept[text] for text in texts}
-        for text in texts:
-            if text in new:
-                self._bytes += new[text].states.nbytes
-                self._kept[text] = new[text]
-            self._kept.move_to_end(text)
-        while self._bytes > REFERENCE_BYTES:
-            self._bytes -= self._kept.popitem(last=False)[1].states.nbytes
-        return found
+        found = {text: self._cache[text] for text in texts if text in self._cache}
+        new = self._encode([text for text in texts if text not in found])
+        for text, encoded in new.items():
+            if encoded.states.nbytes <= REFERENCE_BYTES:
+                self._cache[text] = encoded
+        return found | new
 
 
 def _weighted_mean(values: FloatArray, weights: FloatArray) -> float:
