@@ -116,8 +116,8 @@ def _chat_page(
 @never_cache
 @raters_page
 def room_lines(request: HttpRequest, participation: Participation, public_id: str) -> HttpResponse:
-    """What the page asks for every two seconds: 204 while nothing has changed since ``seen`` and
-    ``state``."""
+    """What the page asks for every two seconds: 204 while nothing has changed since ``seen``,
+    ``state`` and ``why``."""
     found = _chat_or_404(participation, public_id)
     rooms.note_presence(found, participation, timezone.now())
     view = queries.chat_view(found, participation)
