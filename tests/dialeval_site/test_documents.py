@@ -48,7 +48,8 @@ def test_nothing_reads_a_variable_that_is_not_on_the_page() -> None:
     variables."""
     read = {(name, module) for module in modules() for name in variables_read(module)}
     read = {
-        KEYS_NAMED_BY_ORGANISERS if one == ("?", "workers/chats/execution.py") else one for one in read
+        KEYS_NAMED_BY_ORGANISERS if one == ("?", "workers/chats/execution.py") else one
+        for one in read
     }
     table = sections(text_of("settings.md"))["Variables of other programs"]
     documented = {
