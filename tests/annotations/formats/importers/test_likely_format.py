@@ -11,7 +11,6 @@ import pytest
 
 from annotations.formats.importers.registry import importers, likely_format
 from tests.annotations.formats.importers.helpers import file_of
-from tests.annotations.formats.importers.test_documented_examples import EXAMPLES
 from tests.site import PROJECT
 
 CPDC = (
@@ -20,9 +19,13 @@ CPDC = (
 )
 
 
-@pytest.mark.parametrize(("name", "text"), [*EXAMPLES.items(), ("cpdc", CPDC)])
-def test_a_documented_example_looks_like_its_format(tmp_path: Path, name: str, text: str) -> None:
-    assert likely_format(file_of(tmp_path, text)) == name
+@pytest.mark.parametrize("name", importers())
+def test_an_importer_s_example_looks_like_its_format(tmp_path: Path, name: str) -> None:
+    assert likely_format(file_of(tmp_path, importers()[name].example)) == name
+
+
+def test_a_file_of_the_challenge_kit_looks_like_its_format(tmp_path: Path) -> None:
+    assert likely_format(file_of(tmp_path, CPDC)) == "cpdc"
 
 
 FILES = {
