@@ -51,7 +51,19 @@ def baseline_of(
 ) -> Baseline:
     """Raises ``CannotAnswer`` where retrieval has no gold answers to choose from."""
     if name == "retrieval":
-        return _retrieval(read_dialogues(answers) if answers else dialogues)
+        from workers.baselines.simple import Retrieval, packaged_encode
+        from workers.inference.model_files import ModelError
+
+        known = known_answers_of(read_dialogues(answers) if answers else dialogues)
+        if not known:
+            raise CannotAnswer(
+                "retrieval needs gold answers, and this file has none: name one that has with "
+                "--answers FILE"
+            )
+        try:
+            return Retrieval(packaged_encode(), known)
+        except ModelError as error:
+            raise CannotAnswer(str(error)) from error
     baselines: dict[str, Baseline] = {"echo": Echo(), "dull": Dull(seed), "verbose": Verbose(seed)}
     return baselines[name]
 
@@ -73,22 +85,6 @@ def answered(dialogues: Sequence[RequestedDialogue], baseline: Baseline) -> list
                 }
             )
     return submission
-
-
-def _retrieval(source: tuple[RequestedDialogue, ...]) -> Baseline:
-    from workers.baselines.simple import Retrieval, packaged_encode
-    from workers.inference.model_files import ModelError
-
-    known = known_answers_of(source)
-    if not known:
-        raise CannotAnswer(
-            "retrieval needs gold answers, and this file has none: name one that has with "
-            "--answers FILE"
-        )
-    try:
-        return Retrieval(packaged_encode(), known)
-    except ModelError as error:
-        raise CannotAnswer(str(error)) from error
 
 
 def _write(path: Path, submission: list[dict[str, str]]) -> None:

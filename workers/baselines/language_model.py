@@ -39,8 +39,17 @@ class LanguageModelSpeaker:
 
     def respond(self, place: Place) -> str:
         """Raises ``ValueError`` where the model's text holds no utterance."""
+        # The task, B's account of itself where it has one, then the latest utterances with B in the
+        # model's place.
+        messages = [
+            Message("user" if utterance.speaker == "A" else "assistant", utterance.text)
+            for utterance in place.context[-UTTERANCES_REMEMBERED:]
+        ]
         written = self._model.answer(
-            self._conversation(place), MAX_TOKENS, seed=self._model.seed + place.turn, **SAMPLING
+            [Message("system", TASK), *self._introduction(place), *messages],
+            MAX_TOKENS,
+            seed=self._model.seed + place.turn,
+            **SAMPLING,
         )
         utterance = one_utterance(written)
         if not utterance:
@@ -48,15 +57,6 @@ class LanguageModelSpeaker:
                 f"{self.name} said nothing at {place.dialogue_id}, turn {place.turn}: {written!r}"
             )
         return utterance
-
-    def _conversation(self, place: Place) -> list[Message]:
-        """The task, B's account of itself where it has one, then the latest utterances with B in
-        the model's place."""
-        messages = [
-            Message("user" if utterance.speaker == "A" else "assistant", utterance.text)
-            for utterance in place.context[-UTTERANCES_REMEMBERED:]
-        ]
-        return [Message("system", TASK), *self._introduction(place), *messages]
 
     def _introduction(self, place: Place) -> list[Message]:
         """The persona as something the model has said itself: small models keep to that better than
@@ -81,18 +81,13 @@ def one_utterance(written: str, max_sentences: int = 2) -> str:
     An unfinished sentence at the end is dropped, unless it is all there is. An empty string stays
     empty, and the caller decides what that means.
     """
-    spoken = (_without_tags(line) for line in written.splitlines())
+    spoken = (
+        LATER_TAG.split(SPEAKER_TAG.sub("", line), maxsplit=1)[0].strip()
+        for line in written.splitlines()
+    )
     line = next((words for words in spoken if words), "")
-    return _first_sentences(_without_quotation_marks(line), max_sentences)
-
-
-def _without_tags(line: str) -> str:
-    return LATER_TAG.split(SPEAKER_TAG.sub("", line), maxsplit=1)[0].strip()
-
-
-def _without_quotation_marks(line: str) -> str:
     is_quoted = len(line) > 1 and line[0] in '"“' and line[-1] in '"”'
-    return line[1:-1].strip() if is_quoted else line
+    return _first_sentences(line[1:-1].strip() if is_quoted else line, max_sentences)
 
 
 def _first_sentences(line: str, most: int) -> str:

@@ -12,7 +12,7 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
 from annotations.accounts import may_act
-from annotations.campaigns.models import ChatSystem, Conversation, Message
+from annotations.campaigns.models import ChatSystem, Message
 from annotations.campaigns.models.conversation import KEY_VARIABLE_PREFIX, LONGEST_MESSAGE
 from annotations.campaigns.queries.chat import persona_played, system_of, utterances_of
 from common.jobs.models import Claim
@@ -80,7 +80,12 @@ def _ask(message: Message, attempt: int) -> tuple[str, str]:
     ]
     prompt = chat_messages(system.instructions, persona_played(conversation), messages)
     endpoint = endpoint_of(system)
-    seed = seed_of(_campaign_seed(conversation), conversation.public_id, message.number, attempt)
+    seed = seed_of(
+        0 if conversation.assignment is None else conversation.assignment.item.campaign.seed,
+        conversation.public_id,
+        message.number,
+        attempt,
+    )
     written = _written(
         message, _model(endpoint, system.temperature), prompt, system.max_tokens, seed
     )
@@ -115,10 +120,6 @@ def _written(
                 )
             return completion.text
     raise AssertionError("the last attempt returns or raises")
-
-
-def _campaign_seed(conversation: Conversation) -> int:
-    return 0 if conversation.assignment is None else conversation.assignment.item.campaign.seed
 
 
 def endpoint_of(system: ChatSystem) -> Endpoint:

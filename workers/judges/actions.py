@@ -67,12 +67,20 @@ def start_judge_run(
     with transaction.atomic():
         run = _locked(judge_run_of(version.pk, configuration.text))
         changes = _limited(run, tokens, usd)
-        again = _to_compute(configuration, systems)
+        # How many of the systems have no run, or one that failed
+        there = MetricRun.objects.filter(
+            system__in=systems,
+            configuration=configuration.text,
+            metric_version=configuration.metric.version,
+        )
+        again = len(systems) - there.exclude(state=State.FAILED).count()
         _take_over(run, by)
         was_stopped = _go_on(run)
         actions.request([configuration], systems)
         if changes or again or was_stopped:
-            audit.record(by, STARTED, _subject(run), systems=again, **_limits_of(run))
+            audit.record(
+                by, STARTED, _subject(run), systems=again, **audit.noted(run.purse, LIMITS)
+            )
     return run
 
 
@@ -152,20 +160,6 @@ def _limited(run: JudgeRun, tokens: int | None, usd: Decimal | None) -> dict[str
     if changes:
         budget.save(update_fields=LIMITS)
     return changes
-
-
-def _limits_of(run: JudgeRun) -> dict[str, Any]:
-    return audit.noted(run.purse, LIMITS)
-
-
-def _to_compute(configuration: Configuration, systems: Sequence[System]) -> int:
-    """How many of the systems have no run, or one that failed."""
-    there = MetricRun.objects.filter(
-        system__in=systems,
-        configuration=configuration.text,
-        metric_version=configuration.metric.version,
-    )
-    return len(systems) - there.exclude(state=State.FAILED).count()
 
 
 def _take_over(run: JudgeRun, by: Any) -> None:

@@ -46,9 +46,14 @@ def rows_of_requests(requests: Iterable[ChatRequest]) -> dict[str, int]:
     if len(found) < len(wanted):
         # Sorted: nobody waits in a circle
         missing = [wanted[key] for key in sorted(wanted) if key not in found]
+        # Half of a surrogate pair becomes JSON's own escape for it: it reads as the same request
         StoredRequest.objects.bulk_create(
             [
-                StoredRequest(key=one.key, model=stored_text(one.model, 200), body=_body(one))
+                StoredRequest(
+                    key=one.key,
+                    model=stored_text(one.model, 200),
+                    body=one.body.encode("utf-8", "backslashreplace").decode(),
+                )
                 for one in missing
             ],
             ignore_conflicts=True,
@@ -59,12 +64,6 @@ def rows_of_requests(requests: Iterable[ChatRequest]) -> dict[str, int]:
 
 def _known_requests(keys: Iterable[str]) -> dict[str, int]:
     return dict(StoredRequest.objects.filter(key__in=list(keys)).values_list("key", "pk"))
-
-
-def _body(request: ChatRequest) -> str:
-    """JSON that reads as the same request: half of a surrogate pair stands there as JSON's own
-    escape for it."""
-    return request.body.encode("utf-8", "backslashreplace").decode()
 
 
 def request_of(body: str) -> ChatRequest:

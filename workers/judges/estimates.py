@@ -175,7 +175,13 @@ class _Taken:
         tokens = sum(one.input_tokens for one in known)
         ratio = sum(one.characters for one in known) / tokens if tokens else CHARACTERS_A_TOKEN
         similar = [one for one in known if one.is_similar]
-        dialect = _dialect_of(manner.model)
+        # None where this process serves the model, which does not reason.
+        site = site_endpoint()
+        dialect = (
+            None
+            if is_local(manner.model, site)
+            else dialect_at(address_of(site.url)[:300], manner.model)
+        )
         reasoning = _reasoning(similar or known, ratio, dialect)
         if similar:
             answered = sum(one.output_tokens for one in similar) / len(similar)
@@ -190,12 +196,6 @@ class _Taken:
             None if reasoning is None else round(calls * reasoning),
             _seconds(manner.model, calls, prompt + answered, [one.seconds for one in similar]),
         )
-
-
-def _dialect_of(model: str) -> Dialect | None:
-    """None where this process serves the model, which does not reason."""
-    site = site_endpoint()
-    return None if is_local(model, site) else dialect_at(address_of(site.url)[:300], model)
 
 
 def _reasoning(known: Sequence[_Known], ratio: float, dialect: Dialect | None) -> float | None:
@@ -285,21 +285,40 @@ class Estimated:
 
 def estimated(found: JudgeEstimate, configuration: Configuration) -> Estimated:
     to_ask = found.calls - found.stored
+    reasoning = (
+        f", {found.reasoning_tokens:,} of these for reasoning" if found.reasoning_tokens else ""
+    )
     return Estimated(
         sentence=f"{found.in_words}.{_of_reasoning(found, to_ask)}",
         figures=[
             ("Dialogues", f"{found.dialogues:,}", _of_systems(found)),
-            ("Calls", f"{found.calls:,}", _of_stored(found, to_ask)),
-            ("Tokens", f"{found.input_tokens + found.output_tokens:,}", _of_answers(found)),
+            (
+                "Calls",
+                f"{found.calls:,}",
+                (
+                    f"{found.stored:,} in the store, {to_ask:,} to ask"
+                    if found.stored
+                    else "none in the store yet"
+                ),
+            ),
+            (
+                "Tokens",
+                f"{found.input_tokens + found.output_tokens:,}",
+                f"{found.output_tokens:,} of them in answers{reasoning}",
+            ),
             (
                 "Cost",
-                _usd(found.cost),
+                "–" if found.cost is None else f"${money(found.cost)}",
                 "" if found.cost is not None else "the model has no price here",
             ),
             (
                 "Time",
                 "–" if found.seconds is None else f"about {progress.duration(found.seconds)}",
-                _time(found),
+                (
+                    "nobody has asked this model yet"
+                    if found.seconds is None
+                    else "at the pace of answers so far"
+                ),
             ),
         ],
         price=format_price(str(configuration.options["model"])),
@@ -310,35 +329,8 @@ def _of_systems(found: JudgeEstimate) -> str:
     return f"of {found.systems:,} systems, {found.responses:,} responses"
 
 
-def _of_stored(found: JudgeEstimate, to_ask: int) -> str:
-    return (
-        f"{found.stored:,} in the store, {to_ask:,} to ask"
-        if found.stored
-        else "none in the store yet"
-    )
-
-
-def _of_answers(found: JudgeEstimate) -> str:
-    reasoning = (
-        f", {found.reasoning_tokens:,} of these for reasoning" if found.reasoning_tokens else ""
-    )
-    return f"{found.output_tokens:,} of them in answers{reasoning}"
-
-
 def _of_reasoning(found: JudgeEstimate, to_ask: int) -> str:
     return UNKNOWN_REASONING if to_ask and found.reasoning_tokens is None else ""
-
-
-def _usd(cost: Decimal | None) -> str:
-    return "–" if cost is None else f"${money(cost)}"
-
-
-def _time(found: JudgeEstimate) -> str:
-    return (
-        "nobody has asked this model yet"
-        if found.seconds is None
-        else "at the pace of answers so far"
-    )
 
 
 def format_price(model: str) -> str:

@@ -50,7 +50,18 @@ def create(title: str, slug: str, text: str, by: Any) -> PromptVersion:
             prompt = JudgePrompt.objects.create(
                 slug=_free_slug(title, slug), title=title, created_by=by
             )
-            version = _write(prompt, _first_number(prompt.slug), text, checked.digest, by)
+            # Numbers of a deleted prompt of this name are not given again: files of scores may name
+            # them, and a worker may remember what they said. The audit log outlives the prompt.
+            deleted = AuditEntry.objects.filter(action=DELETED, subject=prompt.slug).values_list(
+                "details", flat=True
+            )
+            version = _write(
+                prompt,
+                1 + max((int(details.get("version", 0)) for details in deleted), default=0),
+                text,
+                checked.digest,
+                by,
+            )
             audit.record(
                 by, CREATED, prompt.slug, title=title, version=version.number, digest=version.digest
             )
@@ -150,12 +161,3 @@ def _there_is_one(name: str) -> str:
     return _("%(name)s is taken. Choose another name, or write a new version of that judge.") % {
         "name": name
     }
-
-
-def _first_number(slug: str) -> int:
-    """1; where a prompt of this name was deleted, its numbers are not given again: files of scores
-    may name them, and a worker may remember what they said. The audit log outlives the prompt."""
-    deleted = AuditEntry.objects.filter(action=DELETED, subject=slug).values_list(
-        "details", flat=True
-    )
-    return 1 + max((int(details.get("version", 0)) for details in deleted), default=0)

@@ -195,7 +195,11 @@ class JudgeForm(forms.Form):
         try:
             configuration = Configuration.of(metric, **chosen)
         except ConfigurationError as problem:
-            self.add_error(_field_of(str(problem)), _said(problem, metric))
+            # The field of the option that the error names
+            self.add_error(
+                next((field for field in OF_FIELDS if f'option "{field}"' in str(problem)), "more"),
+                _said(problem, metric),
+            )
             return cleaned
         if reason := queries.why_not_offered(configuration, self.version):
             self.add_error(_about(reason, configuration), f"It cannot work here: {reason}.")
@@ -220,7 +224,9 @@ class JudgeForm(forms.Form):
             if value in (None, "") or (name == "prompt" and own_prompt):
                 continue
             if name not in has:
-                if value != _default(name):
+                # What the form shows for an option that a metric may not have
+                initial: OptionValue = _initial(None).get(name, "")
+                if value != initial:
                     self.add_error(name, f"{metric.name} has no such option.")
                 continue
             if name in chosen:
@@ -281,17 +287,16 @@ def _choices() -> list[tuple[str, list[tuple[str, str]]]]:
         "prompt__title", "prompt__slug", "-number"
     )
     own = [
-        (f"{OWN}:{one.prompt.slug}@{one.number}", _titled(one)) for one in written if OWN in there
+        (
+            f"{OWN}:{one.prompt.slug}@{one.number}",
+            f"{one.prompt.title}, version {one.number} ({one.prompt.slug}@{one.number})",
+        )
+        for one in written
+        if OWN in there
     ]
     return [
         group for group in (("Come with dialeval", built_in), ("Written here", own)) if group[1]
     ]
-
-
-def _titled(version: PromptVersion) -> str:
-    return (
-        f"{version.prompt.title}, version {version.number} ({version.prompt.slug}@{version.number})"
-    )
 
 
 def _models() -> list[tuple[str, str]]:
@@ -310,20 +315,9 @@ def _bounds(name: str) -> dict[str, str]:
     return {"max": f"{option.most:g}"}
 
 
-def _default(name: str) -> OptionValue:
-    """What the form shows for an option that a metric may not have."""
-    initial: OptionValue = _initial(None).get(name, "")
-    return initial
-
-
 def _said(problem: ConfigurationError, metric: Metric) -> str:
     words = str(problem).removeprefix(f"{metric.name}: ")
     return words[:1].upper() + words[1:] + "."
-
-
-def _field_of(problem: str) -> str | None:
-    """The field that an error of a configuration is about, by the option that it names."""
-    return next((name for name in OF_FIELDS if f'option "{name}"' in problem), "more")
 
 
 def _about(reason: str, configuration: Configuration) -> str:

@@ -107,7 +107,11 @@ def _money(budget: Purse | None) -> dict[str, Cell]:
         "calls": Cell(budget.calls),
         "tokens": Cell(budget.tokens_spent),
         "cost": _cost(budget),
-        "tokens_left": _left(budget.tokens_limit, balance_of(budget).charged.tokens),
+        "tokens_left": (
+            Cell(reason="no limit")
+            if budget.tokens_limit is None
+            else Cell(max(budget.tokens_limit - balance_of(budget).charged.tokens, 0))
+        ),
         "usd_left": _money_left(budget),
     }
 
@@ -117,10 +121,6 @@ def _cost(budget: Purse) -> Cell:
         return Cell(reason="the model has no price here")
     note = f"{budget.unpriced_calls:,} calls have no price" if budget.unpriced_calls else ""
     return Cell(float(budget.cost_spent), note=note)
-
-
-def _left(limit: int | None, spent: int) -> Cell:
-    return Cell(reason="no limit") if limit is None else Cell(max(limit - spent, 0))
 
 
 def _money_left(budget: Purse) -> Cell:

@@ -76,18 +76,14 @@ def clipped_matches(
         if len(references) == 1:
             matched.append(response.matched_ngrams(references[0], order))
         else:
-            matched.append(_matched_in_any(response, references, order))
+            counts = [reference.ngram_counts(order) for reference in references]
+            matched.append(
+                sum(
+                    min(in_response, max(in_reference[ngram] for in_reference in counts))
+                    for ngram, in_response in response.ngram_counts(order).items()
+                )
+            )
     return matched
-
-
-def _matched_in_any(
-    response: TokenisedText, references: Sequence[TokenisedText], order: int
-) -> int:
-    counts = [reference.ngram_counts(order) for reference in references]
-    return sum(
-        min(in_response, max(in_reference[ngram] for in_reference in counts))
-        for ngram, in_response in response.ngram_counts(order).items()
-    )
 
 
 def brevity_penalty(response_length: int, references: Sequence[TokenisedText]) -> float:

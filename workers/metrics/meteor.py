@@ -78,15 +78,11 @@ def _lexicon(folder: str) -> _RememberingWordNet:
         # It says that it speaks English only, which is what METEOR wants.
         warnings.filterwarnings("ignore", message="The multilingual functions are not available")
         reader = EnglishWordNet(nltk.data.find("corpora/wordnet", paths=[folder]), None)
-    _close_files(reader)
-    return _RememberingWordNet(reader)
-
-
-def _close_files(reader: Any) -> None:
-    """NLTK opens them again when it looks a word up. A file that is open when a worker forks has
-    one place that all its processes move: one would read where another has just been."""
+    # NLTK opens them again when it looks a word up. A file that is open when a worker forks has one
+    # place that all its processes move: one would read where another has just been.
     while reader._data_file_map:
         reader._data_file_map.popitem()[1].close()
+    return _RememberingWordNet(reader)
 
 
 @cache

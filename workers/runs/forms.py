@@ -53,9 +53,19 @@ class ScoreForm(forms.Form):
             if metric.name not in self.not_offered
         ]
         if any(queries.takes_one(Configuration.of(metric)) for metric in all_metrics().values()):
+            # The newest version is meant. Organisers alone see the form, and all corpora are theirs
+            # to see.
+            others = (
+                Corpus.objects.filter(versions__isnull=False)
+                .exclude(pk=version.corpus_id)
+                .distinct()
+            )
             self.fields["human"].choices = [
                 ("", "The references of this corpus"),
-                *_other_corpora(version),
+                *[
+                    (one.slug, f"{one.name} ({one.slug})")
+                    for one in others.order_by("name", "slug")
+                ],
             ]
         else:
             del self.fields["human"]
@@ -109,13 +119,6 @@ class ScoreForm(forms.Form):
 
 def _metrics() -> list[Metric]:
     return [metric for metric in all_metrics().values() if not is_judge(Configuration.of(metric))]
-
-
-def _other_corpora(version: CorpusVersion) -> list[tuple[str, str]]:
-    """(slug, name); the newest version is meant. Organisers alone see the form, and all corpora are
-    theirs to see."""
-    others = Corpus.objects.filter(versions__isnull=False).exclude(pk=version.corpus_id).distinct()
-    return [(one.slug, f"{one.name} ({one.slug})") for one in others.order_by("name", "slug")]
 
 
 def _distinct(configurations: list[Configuration]) -> list[Configuration]:

@@ -78,12 +78,12 @@ def text_of(under_way: Iterable[UnderWay], waiting: int, running: int) -> str:
     if left > 0:
         parts.append(f"about {duration(left / rate)} left")
     return " · ".join(
-        [*parts, *dict.fromkeys(one.model for one in groups if one.model), *_devices(groups)]
+        [
+            *parts,
+            *dict.fromkeys(one.model for one in groups if one.model),
+            *dict.fromkeys(one.device for one in groups if one.device),
+        ]
     )
-
-
-def _devices(groups: list[UnderWay]) -> list[str]:
-    return list(dict.fromkeys(one.device for one in groups if one.device))
 
 
 def duration(seconds: float) -> str:

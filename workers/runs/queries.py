@@ -280,7 +280,10 @@ def turn_scores_at(
 
     The database takes the one score out of each run's list: a page wants one of a hundred.
     """
-    place = list(_turn_pks_of(version)).index(turn.pk)
+    in_order = Turn.objects.filter(dialogue__version=version).order_by(
+        "dialogue__position", "number"
+    )
+    place = list(in_order.values_list("pk", flat=True)).index(turn.pk)
     finished = (
         _of(runs_of(version), systems).filter(state=MetricRun.State.DONE).order_by("configuration")
     )
@@ -330,11 +333,6 @@ def dialogue_scores_at(
 
 def _of(runs: QuerySet[MetricRun], systems: Collection[int] | None) -> QuerySet[MetricRun]:
     return runs if systems is None else runs.filter(system__in=systems)
-
-
-def _turn_pks_of(version: CorpusVersion) -> QuerySet[Turn, int]:
-    turns = Turn.objects.filter(dialogue__version=version).order_by("dialogue__position", "number")
-    return turns.values_list("pk", flat=True)
 
 
 def _values_at(place: int, runs: QuerySet[MetricRun], field: str) -> dict[int, str]:

@@ -33,10 +33,11 @@ def _record(run: MetricRun, order: TurnOrder) -> MetricScoresRecord:
     by_turn = scores_by_turn(order, run.turn_scores)
     of_dialogues = dict(zip(order.dialogue_ids, run.dialogue_scores, strict=False))
     metric = all_metrics().get(run.metric)
+    # Without n, its last field: systems that answered other turns were still scored by one metric
     return MetricScoresRecord(
         metric=run.configuration,
         system=run.system.name,
-        signature=_signature_of_metric(run.signature),
+        signature=run.signature.rpartition("|n:")[0] or run.signature,
         turn_scores=by_turn,
         dialogue_scores=of_dialogues or dialogue_means(by_turn),
         system_score=run.system_score,
@@ -71,9 +72,3 @@ def _needs(run: MetricRun, metric: Metric) -> frozenset[Need]:
         return parse(run.configuration).needs
     except ConfigurationError:
         return metric.needs
-
-
-def _signature_of_metric(signature: str) -> str:
-    """Without n, its last fact: systems that answered other turns were still scored by one
-    metric."""
-    return signature.rpartition("|n:")[0] or signature

@@ -91,7 +91,14 @@ def outcomes(
     """One for each task, in order. Raises what the scorer raises over all of them together, and
     ``ValueError`` where the scorer has no method for the metric's levels."""
     scorer = scorer_of(configuration.text)
-    _check_methods(configuration, scorer)
+    # Else scores of turns would be stored as those of dialogues, each at an index not its own, and
+    # scores of systems alone would count as those of dialogues without any
+    fitting = methods_for(configuration.levels)
+    if not any(hasattr(scorer, name) for name in fitting):
+        levels = ", ".join(ordered(configuration.levels))
+        raise ValueError(
+            f"{configuration.text} has the levels {levels}: its scorer needs {' or '.join(fitting)}"
+        )
     if tasks and hasattr(scorer, "see_corpus"):
         scorer.see_corpus(queries.turns_of(tasks[0].run.system.version_id))
     if tasks and hasattr(scorer, "see_language"):
@@ -103,18 +110,6 @@ def outcomes(
     no_response = Undefined(queries.NO_RESPONSE)
     places = [[no_response if one is None else one for one in task.by_turn] for task in tasks]
     return _scored_together(configuration, scorer, scorer.score, tasks, places, progress)
-
-
-def _check_methods(configuration: Configuration, scorer: Any) -> None:
-    """Scores of turns would otherwise be stored as those of dialogues, each at a place that is not
-    its own; and one that has scores of systems alone would count as one of dialogues that has
-    none."""
-    fitting = methods_for(configuration.levels)
-    if not any(hasattr(scorer, name) for name in fitting):
-        levels = ", ".join(ordered(configuration.levels))
-        raise ValueError(
-            f"{configuration.text} has the levels {levels}: its scorer needs {' or '.join(fitting)}"
-        )
 
 
 def _of_dialogues(
@@ -254,7 +249,12 @@ def _result(
     if not defined and any(map(_was_requested, account.traces.values())):
         raise NoScore(_what_was_answered([undefined[str(place)] for place in scored], account))
     if not of_turns:
-        _check_length(configuration, task, stored)
+        # A dialogue's score is found by its place alone.
+        dialogues = len(queries.dialogue_ids_of(task.run.system.version_id))
+        if len(stored) != dialogues:
+            raise ValueError(
+                f"{configuration.text} has {len(stored)} dialogue scores for {dialogues} dialogues"
+            )
     if account.traces:
         traces = {str(scored[place]): trace for place, trace in sorted(account.traces.items())}
         account = replace(account, details={**account.details, "traces": traces})
@@ -302,15 +302,6 @@ def _with_what_was_read(account: Account) -> Account:
     if warning := unknown_remark(whole):
         details["warning"] = "; ".join(filter(None, [details.get("warning", ""), warning]))
     return replace(account, remarks=remarks, details=details)
-
-
-def _check_length(configuration: Configuration, task: Task, stored: Sequence[float | None]) -> None:
-    """A dialogue's score is found by its place alone."""
-    dialogues = len(queries.dialogue_ids_of(task.run.system.version_id))
-    if len(stored) != dialogues:
-        raise ValueError(
-            f"{configuration.text} has {len(stored)} dialogue scores for {dialogues} dialogues"
-        )
 
 
 def _system_result(

@@ -158,13 +158,8 @@ def _made(training: Training, reporter: _Reporter) -> Checkpoint:
     )  # fmt: skip
     # stopped or taken over while the model was written: it is not for anybody to use
     reporter.write()
-    _publish(made, training)
-    return made
-
-
-def _publish(made: Checkpoint, training: Training) -> None:
-    """Gives the model its place: whole, and never that of a model which somebody else put there
-    meanwhile."""
+    # Gives the model its place: whole, and never that of a model which somebody else put there
+    # meanwhile.
     _refuse_what_lies_there(training)
     place = queries.model_folder(training.name)
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -172,6 +167,7 @@ def _publish(made: Checkpoint, training: Training) -> None:
         if place.exists():
             place.rename(aside / training.name)
         made.folder.rename(place)
+    return made
 
 
 def _refuse_what_lies_there(training: Training) -> None:

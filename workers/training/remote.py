@@ -78,7 +78,11 @@ class OnStorage:
                     raise ModelError(
                         f"what the storage has of the trained model {model.name} is another one"
                     )
-                _give_its_name(unfinished, model.folder)
+                try:
+                    unfinished.rename(model.folder)
+                except OSError:
+                    if not model.folder.exists():  # another process of this machine was quicker
+                        raise
         except FileNotFoundError as fault:
             raise ModelError(
                 f"the storage does not have all of the trained model {model.name}"
@@ -190,11 +194,3 @@ def _described(name: str, revision: str) -> TrainedModel | None:
         raise ModelError(why) from fault
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-
-
-def _give_its_name(unfinished: Path, folder: Path) -> None:
-    try:
-        unfinished.rename(folder)
-    except OSError:
-        if not folder.exists():  # another process of this machine was quicker
-            raise

@@ -77,7 +77,7 @@ class FeatureFile:
                 some = keys[start : start + _KEYS_A_QUERY]
                 stale = []
                 for key, number, used, checksum, value in connection.execute(
-                    _SELECT + _question_marks(some), some
+                    f"{_SELECT}({','.join('?' * len(some))})", some
                 ):
                     if zlib.crc32(value, zlib.crc32(key)) == checksum:
                         found[key] = value
@@ -151,7 +151,11 @@ class FeatureFile:
             )
 
     def _attempt(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        self._forget_parents()
+        # A connection does not survive a fork, and closing it here would disturb the parent's: it
+        # is only kept.
+        if self._process != os.getpid():
+            self._of_parents.append(self._connection)
+            self._connection, self._lock, self._process = None, threading.Lock(), os.getpid()
         with self._lock:
             if time.monotonic() < self._paused_until:
                 return
@@ -168,13 +172,6 @@ class FeatureFile:
                         error,
                     )
                     self._paused_until = time.monotonic() + _PAUSE_SECONDS
-
-    def _forget_parents(self) -> None:
-        """A connection does not survive a fork, and closing it here would disturb the parent's: it
-        is only kept."""
-        if self._process != os.getpid():
-            self._of_parents.append(self._connection)
-            self._connection, self._lock, self._process = None, threading.Lock(), os.getpid()
 
     def _connected(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -234,10 +231,6 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-
-
-def _question_marks(values: Sequence[bytes]) -> str:
-    return f"({','.join('?' * len(values))})"
 
 
 def _bytes_of_file(connection: sqlite3.Connection) -> int:

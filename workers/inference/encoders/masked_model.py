@@ -96,7 +96,13 @@ class MaskedModel:
         What is before is cut at its beginning where both are too long, and the text at its end
         where it is so alone.
         """
-        masks = self._masks(continued)
+        tokens = self._headed.tokens
+        strings = list(
+            dict.fromkeys(string for one in continued for string in (one.before, one.text))
+        )
+        ids = dict(zip(strings, tokens.ids(strings), strict=True))
+        capacity = self.max_tokens - tokens.special_tokens(texts=1)
+        masks = [self._masks_of(ids[one.before], ids[one.text], capacity) for one in continued]
         text_of_row = np.repeat(np.arange(len(masks)), [len(one.places) for one in masks])
         index_of_row = np.array([index for one in masks for index in one.places], dtype=np.int64)
         sums = np.zeros(len(masks), dtype=np.float64)
@@ -143,31 +149,16 @@ class MaskedModel:
         at = torch.from_numpy(indices).to(self._headed.device)
         true_ids = tensors["input_ids"][rows, at]
         tensors["input_ids"][rows, at] = self._mask_id
-        words = self._text_at(tensors, rows, at)
-        chosen = torch.log_softmax(words.float(), dim=-1)[rows, true_ids]
-        found: NDArray[np.float64] = chosen.cpu().double().numpy()
-        return found
-
-    def _text_at(
-        self, tensors: dict[str, torch.Tensor], rows: torch.Tensor, at: torch.Tensor
-    ) -> torch.Tensor:
-        """inputs × words of the vocabulary."""
+        # inputs × words of the vocabulary.
         model = self._headed.model
         words: torch.Tensor
         if self._words_of_states is None:
             words = model(**tensors).logits[rows, at]
         else:
             words = self._words_of_states(model.base_model(**tensors)[0][rows, at])
-        return words
-
-    def _masks(self, continued: Sequence[Continued]) -> list[_Masks]:
-        tokens = self._headed.tokens
-        strings = list(
-            dict.fromkeys(string for one in continued for string in (one.before, one.text))
-        )
-        ids = dict(zip(strings, tokens.ids(strings), strict=True))
-        capacity = self.max_tokens - tokens.special_tokens(texts=1)
-        return [self._masks_of(ids[one.before], ids[one.text], capacity) for one in continued]
+        chosen = torch.log_softmax(words.float(), dim=-1)[rows, true_ids]
+        found: NDArray[np.float64] = chosen.cpu().double().numpy()
+        return found
 
     def _masks_of(self, before: list[int], text: list[int], capacity: int) -> _Masks:
         tokens = self._headed.tokens

@@ -103,7 +103,21 @@ class CausalModel:
         self._adds_beginning = self._tokenizer("a").input_ids[:1] == [self._beginning]
         special = sorted(filter(None, self._tokenizer.all_special_tokens), key=len, reverse=True)
         self._control_words = re.compile("|".join(map(re.escape, special)) or "(?!)")
-        self.namespace = f"{files.revision}/{self._significantly_different()}/{self.dtype_name}"
+        # A digest of what decides a likelihood beside the weights. Whether they lay in GGUF is not
+        # among it.
+        rust = getattr(self._tokenizer, "backend_tokenizer", None)
+        words = rust.to_str() if rust is not None else sorted(self._tokenizer.get_vocab().items())
+        configuration = {
+            key: value
+            for key, value in self._model.config.to_dict().items()
+            if key not in _WITHOUT_EFFECT
+        }
+        whole = json.dumps(
+            [words, self._beginning, self.max_tokens, configuration], sort_keys=True, default=str
+        )
+        self.namespace = (
+            f"{files.revision}/{hashlib.sha256(whole.encode()).hexdigest()[:12]}/{self.dtype_name}"
+        )
         self._check_causal()
         self._shares = True
         self._shares = self._shares_truly()
@@ -136,7 +150,14 @@ class CausalModel:
         if not self._tokenizer.chat_template:
             return None
         if not messages:
-            return self._answer_begins()
+            # What a template puts before an answer; templates themselves refuse an empty dialogue.
+            inputs = [{"role": "user", "content": "x"}]
+            closed = str(
+                self._tokenizer.apply_chat_template(
+                    inputs, tokenize=False, add_generation_prompt=False
+                )
+            )
+            return self._in_template([("user", "x")]).removeprefix(closed)
         clean = [(role, self._control_words.sub("", text)) for role, text in messages]
         try:
             return self._in_template(clean)
@@ -177,34 +198,11 @@ class CausalModel:
                     progress(done)
         return [found[index] for index in indices]
 
-    def _significantly_different(self) -> str:
-        """A digest of what decides a likelihood beside the weights. Whether they lay in GGUF is not
-        among it."""
-        rust = getattr(self._tokenizer, "backend_tokenizer", None)
-        words = rust.to_str() if rust is not None else sorted(self._tokenizer.get_vocab().items())
-        configuration = {
-            key: value
-            for key, value in self._model.config.to_dict().items()
-            if key not in _WITHOUT_EFFECT
-        }
-        whole = json.dumps(
-            [words, self._beginning, self.max_tokens, configuration], sort_keys=True, default=str
-        )
-        return hashlib.sha256(whole.encode()).hexdigest()[:12]
-
     def _in_template(self, messages: Sequence[tuple[str, str]]) -> str:
         written = [{"role": role, "content": text} for role, text in messages]
         return str(
             self._tokenizer.apply_chat_template(written, tokenize=False, add_generation_prompt=True)
         )
-
-    def _answer_begins(self) -> str:
-        """What a template puts before an answer; templates themselves refuse an empty dialogue."""
-        inputs = [{"role": "user", "content": "x"}]
-        closed = str(
-            self._tokenizer.apply_chat_template(inputs, tokenize=False, add_generation_prompt=False)
-        )
-        return self._in_template([("user", "x")]).removeprefix(closed)
 
     def _tokenise(self, continuations: Sequence[Continuation]) -> list[tuple[Scored, bool]]:
         """The tokens of each with the place of its continuation, and whether something was cut."""
@@ -250,16 +248,14 @@ class CausalModel:
             except (RuntimeError, MemoryError) as error:
                 if not devices.is_out_of_memory(error):
                     raise
-                self._halve(error)
+                devices.free_unused_memory(self._device)
+                if self.nodes_at_once <= 1:
+                    raise ModelError(
+                        f"there is not enough memory on {self._device} for {self.files.name} "
+                        "and one text"
+                    ) from error
+                self.nodes_at_once //= 2
             waiting = [index for index in waiting if index not in finished]
-
-    def _halve(self, error: Exception) -> None:
-        devices.free_unused_memory(self._device)
-        if self.nodes_at_once <= 1:
-            raise ModelError(
-                f"there is not enough memory on {self._device} for {self.files.name} and one text"
-            ) from error
-        self.nodes_at_once //= 2
 
     def _sums(self, row: Row, sequences: Sequence[Scored]) -> list[float]:
         """Σ log p of each sequence's scored tokens. Raises ``ModelError`` where the model gives no

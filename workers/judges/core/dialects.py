@@ -312,12 +312,8 @@ class Learner:
         if self._is_trying:
             self._is_trying = False
             self._store()
-        self._take_back(set(sent), answer)
-
-    def _take_back(self, sent: set[str], answer: Answer) -> None:
-        """Parameters that are thought refused, and that this answer shows to be taken: once a
-        run."""
-        taken = sent & set(self.dialect.left_out)
+        # Parameters that are thought refused, and that this answer shows to be taken: once a run
+        taken = set(sent) & set(self.dialect.left_out)
         if not answer.chances:
             taken -= set(PROBABILITIES)
         if taken and not self._has_taken_back:

@@ -69,13 +69,20 @@ class Dispatcher:
         and ``follow`` is called for both."""
         if fault := key_fault(self.endpoint):
             raise EndpointFailed(fault)
+        if self._sender is None:
+            endpoint, limits = self.endpoint, self.limits
+            self._sender = AttemptSender(
+                lambda: AsyncModel(endpoint, limits.seconds),
+                lambda attempt: body_of(attempt.call, attempt.dialect),
+                limits.at_once,
+            )
         asking = Scheduler(
             self.endpoint,
             self.book,
             self.limits,
             self.pace,
             self.watch,
-            self._ready_dispatcher(),
+            self._sender,
             follow,
             progress or no_progress,
             self.price,
@@ -92,13 +99,3 @@ class Dispatcher:
         if self._sender is not None:
             self._sender.close()
             self._sender = None
-
-    def _ready_dispatcher(self) -> AttemptSender:
-        if self._sender is None:
-            endpoint, limits = self.endpoint, self.limits
-            self._sender = AttemptSender(
-                lambda: AsyncModel(endpoint, limits.seconds),
-                lambda attempt: body_of(attempt.call, attempt.dialect),
-                limits.at_once,
-            )
-        return self._sender

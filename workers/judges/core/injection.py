@@ -76,7 +76,8 @@ def removed(response: str) -> str:
         retained, end = [], 0
         for one in found:
             if one.start >= end:
-                retained.append(_without_leader(response[end : one.start]))
+                # Without the words that only lead to what follows: ", and then please"
+                retained.append(_LEADER.sub("", response[end : one.start].strip()).strip())
                 end = _end_of(response, one)
         retained.append(response[end:].strip())
         response = _BLANKS.sub(" ", " ".join(part for part in retained if part))
@@ -88,11 +89,6 @@ def _end_of(text: str, one: Injection) -> int:
         return one.end
     end = _SENTENCE_END.search(text, max(one.start, one.end - 1))
     return end.end() if end else len(text)
-
-
-def _without_leader(before: str) -> str:
-    """Without the words that only lead to what follows: ", and then please"."""
-    return _LEADER.sub("", before.strip()).strip()
 
 
 def _joined(found: list[tuple[int, int, Kind]], plain: str) -> list[tuple[int, int, Kind]]:

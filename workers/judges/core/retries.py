@@ -66,7 +66,14 @@ def verdict(problem: Exception, endpoint: Endpoint, prompt: str) -> Verdict:
     if isinstance(problem, AddressNotAllowed):
         return GiveUp(str(problem))
     if isinstance(problem, openai.APIConnectionError):
-        return Again(_connection_error(problem, endpoint, prompt))
+        # The cause (a name that does not resolve, a connection refused) is one step behind what is
+        # raised.
+        cause = problem.__cause__
+        cause_text = storable_error(cause, endpoint, prompt) if isinstance(cause, Exception) else ""
+        return Again(
+            "it cannot be reached, or dropped the connection"
+            + (f": {cause_text}" if cause_text else "")
+        )
     return GiveUp(f"{reason_of(problem)}: {storable_error(problem, endpoint, prompt)}")
 
 
@@ -165,11 +172,3 @@ def _of_status(problem: openai.APIStatusError, endpoint: Endpoint, prompt: str) 
             "does not go"
         )
     return GiveUp(f"{reason_of(problem)}: {words}")
-
-
-def _connection_error(problem: Exception, endpoint: Endpoint, prompt: str) -> str:
-    """The cause (a name that does not resolve, a connection refused) is one step behind what is
-    raised."""
-    cause = problem.__cause__
-    words = storable_error(cause, endpoint, prompt) if isinstance(cause, Exception) else ""
-    return "it cannot be reached, or dropped the connection" + (f": {words}" if words else "")

@@ -128,7 +128,10 @@ class Scheduler:
                 self._put_down()
                 if self._failure:
                     raise EndpointFailed(self._failure)
-                self._give_back_lost()
+                if self._lost:
+                    lost, self._lost = self._lost, []
+                    self.book.release([attempt.call for attempt, _ in lost])
+                    self._claim_anew(lost)
         except BaseException as problem:
             self._wind_up(is_patient=isinstance(problem, (EndpointFailed, BudgetSpent, Stopped)))
             raise
@@ -196,7 +199,12 @@ class Scheduler:
             attempt.tokens, attempt.dialect = likely_tokens(call, dialect), dialect
             self._line.add(attempt, when)
         self._held += claimed.held
-        self._check_later(now, in_vain=not claimed.mine and not claimed.answered)
+        self._look_pause = (
+            MIN_INTERIM_STEP
+            if claimed.mine or claimed.answered
+            else min(2 * self._look_pause, MAX_CHECK_SECONDS)
+        )
+        self._next_look = now + self._look_pause
         self._reach = self._window if claimed.mine else min(2 * self._reach, MOST_LOOKED_UP)
         found = {
             call.key
@@ -215,17 +223,17 @@ class Scheduler:
             reversed([one for call in calls for one in (call, *self._same.pop(call.key))])
         )
 
-    def _check_later(self, now: float, in_vain: bool) -> None:
-        self._look_pause = (
-            min(2 * self._look_pause, MAX_CHECK_SECONDS) if in_vain else MIN_INTERIM_STEP
-        )
-        self._next_look = now + self._look_pause
-
     # From claimed to answered.
 
     def _hand_over(self) -> None:
         now = time.monotonic()
-        self._let_go_behind()
+        # A probe ends when its answer was read, or its call given up.
+        self._probes = {kind: key for kind, key in self._probes.items() if key in self._claimed}
+        behind, self._behind = self._behind, []
+        free: list[Attempt] = []
+        for attempt in behind:
+            (self._behind if attempt.call.request.kind in self._probes else free).append(attempt)
+        self._line.put_back(free)
         capacity = 2 * self._places.now - self.sender.load
         if capacity <= 0 or now < self._places.quiet_until:
             return
@@ -247,15 +255,6 @@ class Scheduler:
             return True
         self._behind.append(attempt)
         return False
-
-    def _let_go_behind(self) -> None:
-        """A probe ends when its answer was read, or its call given up."""
-        self._probes = {kind: key for kind, key in self._probes.items() if key in self._claimed}
-        behind, self._behind = self._behind, []
-        free: list[Attempt] = []
-        for one in behind:
-            (self._behind if one.call.request.kind in self._probes else free).append(one)
-        self._line.put_back(free)
 
     def _patience(self) -> float:
         """Seconds until there is something to do, whatever comes. 0 where nothing is waited for."""
@@ -355,7 +354,17 @@ class Scheduler:
         if self._places.is_known(begun):
             self._places.stay_quiet(now + min(what.retry_after or 0.0, MAX_RETRY_AFTER))
         else:
-            self._slow_down(what, now)
+            pause = pause_before(self._places.episodes + 1, what.retry_after)
+            self._places.slow_down(now + pause)
+            if self._places.episodes > self.limits.retries:
+                self._fail(
+                    f"slowed down {self.limits.retries} times without an answer in between: "
+                    f"{what.why}"
+                )
+            recalled = self.sender.recall()
+            self.book.mark_unsent([one.call for one in recalled])
+            self._line.put_back(recalled)
+            self.pace.pause(pause)
         self._later(attempt, self._places.quiet_until, is_lost)
 
     def _later(self, attempt: Attempt, when: float, is_lost: bool) -> None:
@@ -364,30 +373,12 @@ class Scheduler:
         else:
             self._line.add(attempt, when)
 
-    def _give_back_lost(self) -> None:
-        if self._lost:
-            lost, self._lost = self._lost, []
-            self.book.release([attempt.call for attempt, _ in lost])
-            self._claim_anew(lost)
-
     def _claim_anew(self, attempts: list[tuple[Attempt, float]]) -> None:
         for attempt, when in attempts:
             call = attempt.call
             del self._claimed[call.key]
             self._attempts[call.key] = attempt, when
             self._following.extendleft(reversed([call, *self._same.pop(call.key)]))
-
-    def _slow_down(self, what: Again, now: float) -> None:
-        pause = pause_before(self._places.episodes + 1, what.retry_after)
-        self._places.slow_down(now + pause)
-        if self._places.episodes > self.limits.retries:
-            self._fail(
-                f"slowed down {self.limits.retries} times without an answer in between: {what.why}"
-            )
-        recalled = self.sender.recall()
-        self.book.mark_unsent([one.call for one in recalled])
-        self._line.put_back(recalled)
-        self.pace.pause(pause)
 
     def _fail(self, why: str) -> None:
         """The first of several says it; the others' answers are put down before it is raised."""

@@ -209,7 +209,10 @@ class _Centres:
         self._met += new
         self._met_inner += new @ self._products.inner
         self.members += new.sum(axis=1)
-        self._take_means()
+        some: slice | IntArray = slice(None) if self.members.all() else np.flatnonzero(self.members)
+        of = self.members[some]
+        self._inner[some] = self._met_inner[some] / of[:, None]
+        self._squares[some] = np.einsum("cp,cp->c", self._met[some], self._met_inner[some]) / of**2
         return inertia
 
     def reassign_small(self, batch: IntArray, draws: RandomState) -> None:
@@ -245,12 +248,6 @@ class _Centres:
         distances = self._inner * -2.0
         distances += self._squares[:, None]
         return distances
-
-    def _take_means(self) -> None:
-        some: slice | IntArray = slice(None) if self.members.all() else np.flatnonzero(self.members)
-        of = self.members[some]
-        self._inner[some] = self._met_inner[some] / of[:, None]
-        self._squares[some] = np.einsum("cp,cp->c", self._met[some], self._met_inner[some]) / of**2
 
 
 class _Patience:

@@ -59,7 +59,11 @@ class LatentScores:
                 continue
             best = max((next(found) for _ in of_example), key=lambda one: one.value)
             cut = model.is_cut(of_example[0].context, of_example[0].response)
-            remarks[index] = _remark_on(best) + (f"; {CUT}" if cut else "")
+            remarks[index] = (
+                f"{MONTE_CARLO_ERROR} {best.error:.3f}: I(c, x) = {best.with_context.value:.3f}, "
+                f"I(x, r) = {best.with_reference.value:.3f}, g = {best.follows:.3f}"
+                + (f"; {CUT}" if cut else "")
+            )
             scores.append(number(best.value))
         whole = [[] if isinstance(of_example, Undefined) else of_example for of_example in inputs]
         shown = [
@@ -115,11 +119,6 @@ class FollowScores:
         ]
         self._account = replace(self._account, read=read_of_responses(model, shown, scores))
         return scores
-
-
-def _remark_on(score: CmnScore) -> str:
-    parts = f"I(c, x) = {score.with_context.value:.3f}, I(x, r) = {score.with_reference.value:.3f}"
-    return f"{MONTE_CARLO_ERROR} {score.error:.3f}: {parts}, g = {score.follows:.3f}"
 
 
 def _judged(example: Example) -> list[Judged] | Undefined:

@@ -126,7 +126,13 @@ class BestReference:
             exists, or where the model cannot read or tell apart the texts.
         """
         pairs, pairs_of = self._distinct_pairs(examples)
-        comparison = self._make(self._references_of_turns(self._corpus or examples))
+        turns = {
+            (example.dialogue_id, example.turn): example.references
+            for example in self._corpus or examples
+        }
+        comparison = self._make(
+            [self._prepare(reference) for references in turns.values() for reference in references]
+        )
         self._account = comparison.account()  # now, too: a run shows with what it is computed
         values = _all_values(comparison, pairs, _share_of(progress, len(examples), len(pairs)))
         remarks: dict[int, str] = {}
@@ -171,12 +177,6 @@ class BestReference:
             ]
             pairs_of.append([index_of.setdefault(pair, len(index_of)) for pair in inputs])
         return list(index_of), pairs_of
-
-    def _references_of_turns(self, examples: Sequence[Example]) -> list[str]:
-        turns = {(example.dialogue_id, example.turn): example.references for example in examples}
-        return [
-            self._prepare(reference) for references in turns.values() for reference in references
-        ]
 
     def _is_of_another_order(self, values: Values, mine: list[int], pairs: list[Pair]) -> bool:
         """Whether the best value is that of equal texts, and no text is equal. Upper and lower case

@@ -223,14 +223,13 @@ def _content(settings: Tokenisation) -> Analysis:
         if stemmed is None:
             return found
         return TokenisedText(
-            tuple(stemmed(one) if _is_stemmed(one) else one for one in found.tokens)
+            tuple(
+                stemmed(one) if len(one) >= _SHORTEST_STEMMED and one.isascii() else one
+                for one in found.tokens
+            )
         )
 
     return content_of
-
-
-def _is_stemmed(token: str) -> bool:
-    return len(token) >= _SHORTEST_STEMMED and token.isascii()
 
 
 def _porter_stem() -> Callable[[str], str]:

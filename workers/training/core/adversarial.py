@@ -80,7 +80,12 @@ def spoilt(pairs: Sequence[Answered], seed: int, kinds: Sequence[Kind] = KINDS) 
     made = []
     for index, pair in enumerate(pairs):
         for kind in kinds:
-            text = _spoilt_one(pairs, index, kind, _stream_of(pair, kind, seed))
+            text = _spoilt_one(
+                pairs,
+                index,
+                kind,
+                stream(seed, kind, *(utterance.text for utterance in pair.context), pair.response),
+            )
             if text is not None:
                 made.append(Spoilt(index, kind, text))
     return made
@@ -147,7 +152,3 @@ def _of_another_dialogue(
             return pairs[index].response
     responses = [candidate.response for candidate in pairs if other(candidate)]
     return responses[int(random.integers(len(responses)))] if responses else None
-
-
-def _stream_of(pair: Answered, kind: Kind, seed: int) -> np.random.Generator:
-    return stream(seed, kind, *(utterance.text for utterance in pair.context), pair.response)

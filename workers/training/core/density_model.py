@@ -81,22 +81,23 @@ class DensityModel:
         found = {pair: self._known[pair] for pair in shown if pair in self._known}
         if new:
             scores, features = self.selection.readings(new, progress)
-            found.update(zip(new, self._readings(new, scores, features), strict=True))
+            squared = self.fit.squared_mahalanobis(features).tolist()
+            straight = self.fit.squared_euclidean(features).tolist()
+            cut = [self.selection.inputs.input(*pair).cut for pair in new]
+            found.update(
+                zip(
+                    new,
+                    [
+                        Reading(*one)
+                        for one in zip(scores.tolist(), squared, straight, cut, strict=True)
+                    ],
+                    strict=True,
+                )
+            )
         if len(self._known) + len(new) > READINGS_CACHED:
             self._known.clear()
         self._known.update((pair, found[pair]) for pair in new[:READINGS_CACHED])
         return [found[pair] for pair in shown]
-
-    def _readings(
-        self,
-        pairs: Sequence[ModelInput],
-        scores: NDArray[np.float64],
-        features: NDArray[np.float32],
-    ) -> list[Reading]:
-        squared = self.fit.squared_mahalanobis(features).tolist()
-        straight = self.fit.squared_euclidean(features).tolist()
-        cut = [self.selection.inputs.input(*pair).cut for pair in pairs]
-        return [Reading(*one) for one in zip(scores.tolist(), squared, straight, cut, strict=True)]
 
 
 def density_model(name: str) -> DensityModel:

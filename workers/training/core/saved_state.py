@@ -45,7 +45,7 @@ def load_state(
         of_scaler = {
             name.removeprefix(_SCALER): value.item()
             for name, value in tensors.items()
-            if _is_scaler(name)
+            if name.startswith(_SCALER)
         }
         if of_scaler:
             scaler.load_state_dict(of_scaler)
@@ -71,7 +71,3 @@ def set_generators(tensors: Mapping[str, torch.Tensor]) -> None:
         for index in range(torch.cuda.device_count()):
             if f"{_GENERATOR}cuda{index}" in tensors:
                 torch.cuda.set_rng_state(tensors[f"{_GENERATOR}cuda{index}"], index)
-
-
-def _is_scaler(name: str) -> bool:
-    return name.startswith(_SCALER)

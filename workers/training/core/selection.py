@@ -281,7 +281,12 @@ def new_selection(encoder: str, shape: SelectionShape, seed: int) -> Selection:
     with loading(files, "cpu"):
         loaded = pretrained_encoder(files)
     check_has_rows(loaded, tokens, files)
-    turn_id = _add_turn_token(loaded, tokens.framed([[], []], cut=False).ids[-1])
+    # A new row in the embeddings, which begins as a copy of the last special token's
+    turn_id = int(loaded.get_input_embeddings().num_embeddings)
+    loaded.resize_token_embeddings(turn_id + 1, mean_resizing=False)
+    weight = loaded.get_input_embeddings().weight
+    with torch.no_grad():
+        weight[turn_id] = weight[tokens.framed([[], []], cut=False).ids[-1]]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = SelectionModel(_without_pooler(loaded), shape)
@@ -327,16 +332,6 @@ def _selection(
         )
     inputs = SelectionInputs(tokens, turn_id, model.shape.max_tokens)
     return Selection(model, inputs, tokens.padding_id, own, encoder)
-
-
-def _add_turn_token(encoder: Any, like: int) -> int:
-    """The id of a new row in the embeddings, a copy of the row ``like``."""
-    rows = int(encoder.get_input_embeddings().num_embeddings)
-    encoder.resize_token_embeddings(rows + 1, mean_resizing=False)
-    weight = encoder.get_input_embeddings().weight
-    with torch.no_grad():
-        weight[rows] = weight[like]
-    return rows
 
 
 def _without_pooler(encoder: Any) -> Any:
