@@ -10,7 +10,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm
 from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
@@ -19,10 +18,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from annotations import rates
 from annotations.accounts import may_act
+from common.web import own_form
 from dialeval_site import openid, two_factor
 from dialeval_site.account_forms import SignUpForm
 from dialeval_site.accounts import make_account, safe_next
@@ -102,8 +102,7 @@ def first_log_in(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
-@require_POST
-@login_required
+@own_form("account")
 def unlink(request: HttpRequest) -> HttpResponse:
     """End the provider's log-in to one's account, which keeps its password."""
     openid.unlink(request.user)

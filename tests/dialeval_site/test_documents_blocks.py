@@ -66,7 +66,7 @@ OTHER_TESTS = {
         "docs/design.md",
         "leaderboard/challenges/views/rounds.py ",
     ): "test_documents_walks.py: walked",
-    ("docs/design.md", "workers/views.py "): "test_documents_walks.py: walked",
+    ("docs/design.md", "workers/runs/views.py "): "test_documents_walks.py: walked",
     ("docs/formats.md", '{"role": "training"'): "test_documents_campaigns.py: it is read",
 }
 

@@ -71,7 +71,7 @@ def test_every_fact_of_a_signature_is_documented() -> None:
 def facts_of_accounts() -> Iterator[str]:
     """``("dtype", …)``: pairs in what is called ``facts`` or handed to an ``Account`` or
     ``account_of``."""
-    for path in sorted((PROJECT / "workers" / "metrics").glob("*.py")):
+    for path in sorted((PROJECT / "workers" / "metrics").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not says_facts(node):
                 continue
@@ -137,7 +137,7 @@ def test_no_other_metric_stores_details_than_those_of_the_table() -> None:
     """Who passes ``details=`` on is known to the test above."""
     saying = {
         path.stem
-        for path in (PROJECT / "workers" / "metrics").glob("*.py")
+        for path in (PROJECT / "workers" / "metrics").rglob("*.py")
         if re.search(r"\bdetails\s*=", path.read_text(encoding="utf-8"))
     }
     assert saying <= {"pair_features"}

@@ -118,7 +118,7 @@ def test_every_code_of_a_refusal_is_documented() -> None:
         *(PROJECT / "dialeval_site").glob("*.py"),
         *(PROJECT / "common" / "api").glob("*.py"),
         PROJECT / "annotations" / "corpora" / "api.py",
-        *(PROJECT / package / "api.py" for package in ("workers", "leaderboard")),
+        *(PROJECT / package / "api.py" for package in ("workers/runs", "leaderboard")),
         PROJECT / "leaderboard" / "analyses" / "rest.py",
         *(PROJECT / "leaderboard" / "challenges" / "api").glob("*.py"),
     ]

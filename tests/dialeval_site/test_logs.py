@@ -38,7 +38,7 @@ def a_task():
 def test_a_line_for_people_ends_with_what_it_belongs_to(a_task: None) -> None:
     line = Line().format(record("metric run %s failed", 17))
     assert re.fullmatch(
-        r"[\d-]{10} [\d:,]{12} WARNING workers\.execution metric run 17 failed "
+        r"[\d-]{10} [\d:,]{12} WARNING workers\.runs\.execution metric run 17 failed "
         r"\[request_id=asked-by-0001 task_id=t-1 row=run 17\]",
         line,
     )

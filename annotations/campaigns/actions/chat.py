@@ -1,9 +1,9 @@
 """Chats of raters with systems: begun, spoken in, asked again, ended; an organiser's trial of a
 system; and the systems themselves, registered and changed.
 
-What the system says is a worker's job (``workers/answering.py``): here its message is only written
-down as waiting, and workers are told of it on commit. Every step locks the conversation, so two
-tabs or a repeated request take their turns one after the other.
+What the system says is a worker's job (``workers/chats/execution.py``): here its message is only
+written down as waiting, and workers are told of it on commit. Every step locks the conversation, so
+two tabs or a repeated request take their turns one after the other.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ def test_there_is_one_reader_of_csv() -> None:
     }
     assert found == {
         "annotations/formats/importers/csv_source.py",
-        "workers/metrics/bertscore_baseline.py",
+        "workers/metrics/common/bertscore.py",
     }
 
 
