@@ -203,6 +203,7 @@ def test_these_are_so_or_not() -> None:
     """One that comes is read by ``environment.truth`` and tried below."""
     assert SETTINGS_OF_TRUTH == [
         "DATABASE_PREPARED_STATEMENTS",
+        "DIALEVAL_OIDC_SIGN_UP",
         "DIALEVAL_WEBHOOK_PRIVATE",
         "DIALEVAL_SECURE",
     ]
