@@ -16,6 +16,7 @@ from annotations.corpora.actions import data_changed
 from annotations.models import CorpusVersion
 from leaderboard.analyses import look, rows
 from leaderboard.analyses.computing import compute_waiting
+from leaderboard.analyses.kinds import all_kinds
 from leaderboard.models import Analysis
 from tests.campaigns.sets import made_campaign, made_user
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
@@ -60,9 +61,7 @@ def _made_by() -> str:
     from importlib import import_module
 
     looking = import_module("leaderboard.analyses.look")
-    return looking.wanted_of(
-        looking.all_kinds()["agreement"], CorpusVersion(revision=0), {}
-    ).made_by
+    return looking.wanted_of(all_kinds()["agreement"], CorpusVersion(revision=0), {}).made_by
 
 
 def test_a_page_without_numbers_waits_and_asks_by_itself(version: CorpusVersion) -> None:
