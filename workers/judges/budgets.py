@@ -1,4 +1,4 @@
-"""Budgets: who pays for a judge's calls, what calls cost, what a budget allows, and what is
+"""The LLM budget: who pays for a judge's calls, what calls cost, what a budget allows, and what is
 reserved for calls in flight; and a budget in words and figures, for every page that shows one.
 
 A judge run has a budget and a trial has one; other parts of the site (a challenge pays for its

@@ -1,4 +1,4 @@
-"""A judge's prompt as a file: read strictly, checked, and known by a digest. Pure.
+"""A judge prompt template as a file: read strictly, checked, and known by a digest. Pure.
 
     name: short and kind
     step: turn
