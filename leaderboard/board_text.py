@@ -44,8 +44,9 @@ def document_signature(document: Mapping[str, Any]) -> str:
     systems = f"|systems:{document['systems_chosen']}" if "systems_chosen" in document else ""
     design = document.get("design", "crossed").replace(" ", "-")
     systems += f"|design:{design}" if design != "crossed" else ""
+    ci = document.get("ci", "percentile95-bootstrap-over-dialogues")
     return (
         f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|"
-        f"aspect:{document['aspect']}{systems}|ci:{document['ci']}|"
+        f"aspect:{document['aspect']}{systems}|ci:{ci}|"
         f"resamples:{document['resamples']}|seed:{document['seed']}"
     )

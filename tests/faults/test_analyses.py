@@ -42,7 +42,7 @@ machine."""
 LOOK = (
     "from workers.metrics.registry import all_metrics; all_metrics()\nfrom annotations.corpora.queries "
     "import version_of; from leaderboard.analyses import look\nfound = look(version_of('small'), "
-    "'slow'); print(found.state, (found.answer or {}).get('revision'))"
+    "'slow')\nprint(found.state, found.answer['revision'] if isinstance(found.answer, dict) else None)"
 )
 CHANGE = (
     "from annotations.corpora.actions import data_changed; from annotations.corpora.queries import version_of\n"
