@@ -533,7 +533,7 @@ def without_texts_and_ids(document: str) -> str:
     document = re.sub(ids, "ID", document)
     document = re.sub(r"visitor-\d", "NAME", document)
     document = re.sub(
-        r'Item \d of \d|max=\\"\d\\" value=\\"\d\\" aria-label=\\"Rated\\">\d<',
+        r'Item \d of \d|max=\\"\d\\" value=\\"\d\\"(?:\\n|\s)\s*aria-label=\\"Rated\\">\d<',
         "PROGRESS",
         document,
     )
