@@ -57,6 +57,8 @@ NOT_STAGED = {
     # pages of the rater's own work, which an organiser who does not take part has not
     "rate", "rating-start", "rating-guidelines", "rating-work", "rating-submit", "rating-skip",
     "rating-heartbeat", "rating-leave",
+    # 404 where the operator names no provider
+    "openid-log-in", "openid-return", "openid-first-log-in",
 }  # fmt: skip
 
 
