@@ -43,6 +43,8 @@ class Undefined(OwnJson):
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> Undefined:
+        if not isinstance(document, dict):  # a number, where either may stand
+            raise ValueError("an undefined value has a reason")
         return cls(document["reason"])
 
 
