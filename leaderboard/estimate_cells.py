@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from common.estimates import Estimate
-from common.tables import Cell, Column
+from common.tables import Cell, Column, estimate_cell
 from leaderboard.answers.metrics import CorrelationRow
 
 COEFFICIENTS = (("pearson", "r"), ("spearman", "ρ"), ("kendall", "τ"))
@@ -15,22 +15,6 @@ COEFFICIENT_NAMES = {
     "spearman": "Spearman's ρ",
     "kendall": "Kendall's τ-b",
 }
-
-
-def estimate_cell(estimate: Estimate, note: str = "", generalises_to: str = "") -> Cell:
-    if estimate.value is None:
-        return Cell(reason=estimate.reason)
-    no_interval = f"no interval: {estimate.reason}" if estimate.reason else ""
-    no_p = f"no p: {estimate.p_reason}" if estimate.p_reason else ""
-    parts = (note, no_interval, no_p, estimate.ci_remark)
-    return Cell(
-        estimate.value,
-        ci=estimate.ci,
-        p=estimate.p,
-        p_reason=estimate.p_reason,
-        note="; ".join(part for part in parts if part),
-        generalises_to=generalises_to if estimate.ci else "",
-    )
 
 
 def cell_of(estimate: dict[str, Any], note: str = "", generalises_to: str = "") -> Cell:

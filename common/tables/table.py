@@ -170,25 +170,28 @@ class Table:
         return next((column for column in self.columns if column.key == key), None)
 
 
-def estimate_cell(estimate: Estimate, *, href: str = "", note: str = "", letters: str = "") -> Cell:
+def estimate_cell(estimate: Estimate, note: str = "", generalises_to: str = "") -> Cell:
     """The cell of a statistic.
 
     Args:
         estimate: value with its interval and p-value, or the reason why there is none.
-        href: address that the value links to.
         note: remark on the value.
-        letters: of a compact letter display.
+        generalises_to: in a few words what the interval generalises to.
 
     Returns:
-        A cell; undefined, with the reason, where the estimate is. A value whose interval does not
-        exist keeps the reason for that as part of its note.
+        A cell; undefined, with the reason, where the estimate is. A value whose interval or p does
+        not exist keeps the reason for that as part of its note.
     """
     if estimate.value is None:
-        return Cell(reason=estimate.reason, href=href, note=note, letters=letters)
-    no_interval = (
-        f"no interval: {estimate.reason}" if estimate.ci is None and estimate.reason else ""
-    )
-    remarks = "; ".join(remark for remark in (note, no_interval) if remark)
+        return Cell(reason=estimate.reason)
+    no_interval = f"no interval: {estimate.reason}" if estimate.reason else ""
+    no_p = f"no p: {estimate.p_reason}" if estimate.p_reason else ""
+    parts = (note, no_interval, no_p, estimate.ci_remark)
     return Cell(
-        value=estimate.value, ci=estimate.ci, p=estimate.p, href=href, note=remarks, letters=letters
+        estimate.value,
+        ci=estimate.ci,
+        p=estimate.p,
+        p_reason=estimate.p_reason,
+        note="; ".join(part for part in parts if part),
+        generalises_to=generalises_to if estimate.ci else "",
     )

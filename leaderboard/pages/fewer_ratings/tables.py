@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from common.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table, estimate_cell
 from common.tables.numerals import written
 from leaderboard.answers.fewer_ratings import PoweredSystem, PredictionPowered, WhatIf
 from leaderboard.answers.metrics import MetricCorrelations
-from leaderboard.estimate_cells import estimate_cell
 from leaderboard.pages.fewer_ratings.figures import TwoMeans, WidthAt
 
 LEAST_TO_TRUST = 20

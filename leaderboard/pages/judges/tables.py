@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from common.estimates import Estimate
-from common.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table, estimate_cell
 from common.tables.numerals import written, written_interval
 from leaderboard.answers.judges import (
     Injections,
@@ -15,7 +15,6 @@ from leaderboard.answers.judges import (
     ScoresByLength,
     ScoresByTurn,
 )
-from leaderboard.estimate_cells import estimate_cell
 from leaderboard.statistics.judges.verbosity import RankWithCovariate
 
 Systems = tuple[tuple[str, str], ...]

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from annotations.models import CorpusVersion
-from common.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table, estimate_cell
 from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
 from leaderboard.estimate_cells import (
     COEFFICIENT_NAMES,
@@ -20,7 +20,6 @@ from leaderboard.estimate_cells import (
     coverage_cell,
     coverage_column,
     coverage_note,
-    estimate_cell,
     of_all_levels,
 )
 from leaderboard.figures import Figure

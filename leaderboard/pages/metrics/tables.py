@@ -9,7 +9,7 @@ from datetime import datetime
 from urllib.parse import urlencode
 
 from common.estimates import Estimate
-from common.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table, estimate_cell
 from leaderboard.answers.metrics import (
     Averages,
     Coefficients,
@@ -26,7 +26,6 @@ from leaderboard.estimate_cells import (
     coverage_cell,
     coverage_column,
     coverage_note,
-    estimate_cell,
     of_all_levels,
 )
 from leaderboard.pages.metrics.filters import GLOBAL, VARIANT_HELP, VARIANTS, BoardParams

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from common.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table, estimate_cell
 from common.tables.numerals import written
 from leaderboard.answers.raters import CorrectedSystem, RaterEffect, RaterEffects
-from leaderboard.estimate_cells import estimate_cell
 from leaderboard.pages.raters.figures import RaterRow
 
 ALIKE = 0.005

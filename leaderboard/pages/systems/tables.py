@@ -6,12 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from common.estimates import Estimate, Undefined
-from common.tables import Cell, Column, Row, Table, mark_best
+from common.tables import Cell, Column, Row, Table, estimate_cell, mark_best
 from common.tables.numerals import letter
 from common.tables.to_html import TableWriter
 from leaderboard.answers.systems import RankedSystem, ScoringMetric, SystemStanding
 from leaderboard.board_text import board_signature, design_text, name_of, who_handed_in
-from leaderboard.estimate_cells import estimate_cell
 from leaderboard.pages.systems.figures.rank_differences import RankDifference
 
 COMPARE_FORM = "compare-systems"
