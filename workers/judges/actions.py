@@ -140,7 +140,7 @@ def forget_dialect(address: str, model: str, by: Any = None) -> bool:
 
 
 def _locked(run: JudgeRun) -> JudgeRun:
-    """With its purse: of two who change a run, one waits for the other."""
+    """With its budget: of two who change a run, one waits for the other."""
     found = JudgeRun.objects.select_for_update().get(pk=run.pk)
     found.purse = Purse.objects.select_for_update().get(pk=found.purse_id)
     return found

@@ -36,7 +36,7 @@ from workers.metrics.common.configuration import ConfigurationError
 
 @dataclass(frozen=True, slots=True)
 class ChargedCall:
-    """A purse that has to pay, and what people call it: "the judges' budget of the challenge
+    """A budget that has to pay, and what people call it: "the judges' budget of the challenge
     Cup"."""
 
     purse_id: int
@@ -54,8 +54,8 @@ def register(provider: Provider) -> None:
 
 
 def budgets_of(billing: BillingContext | None) -> list[ChargedCall]:
-    """In the order of their keys, which is that in which they are locked. A payer without a purse
-    is given one."""
+    """In the order of their keys, which is that in which they are locked. Whoever pays without a
+    budget is given one."""
     if billing is None:
         return []
     found = {one.purse_id: one for provider in _providers for one in provider(billing)}
@@ -100,7 +100,7 @@ def judge_run_of(version_id: int, configuration: str) -> JudgeRun:
                 return JudgeRun.objects.create(
                     version_id=version_id, configuration=configuration, purse=budget
                 )
-        except IntegrityError:  # somebody else was quicker, and our purse was never there
+        except IntegrityError:  # somebody else was quicker, and our budget was never there
             if not CorpusVersion.objects.filter(pk=version_id).exists():
                 raise
     return run
@@ -159,7 +159,7 @@ def _at_most(charge: Charge, text: str) -> tuple[str, str]:
 
 
 def is_spent(budget: Purse) -> bool:
-    """Whether a limit is reached. A purse with something left may still be too small for the next
+    """Whether a limit is reached. A budget with something left may still be too small for the next
     call."""
     charged = balance_of(budget).charged
     tokens = budget.tokens_limit is not None and charged.tokens >= budget.tokens_limit
@@ -267,8 +267,8 @@ def fits(budget: Purse, taken: Charge, estimate: Estimate) -> bool:
 
 
 class BudgetLedger:
-    """One holder's view of the purses that pay. All methods but ``lock``, ``keep`` and ``hold``
-    want the purses locked, in a transaction. A holder alone writes its holds."""
+    """One holder's view of the budgets that pay. All methods but ``lock``, ``keep`` and ``hold``
+    want the budgets locked, in a transaction. A holder alone writes its holds."""
 
     def __init__(self, paying: Sequence[ChargedCall], holder: str) -> None:
         self.names = {one.purse_id: one.name for one in paying}
@@ -352,9 +352,9 @@ class BudgetLedger:
             row.save()
 
     def refuse_where_spent(self, estimates: Sequence[Estimate]) -> None:
-        """Raise ``BudgetSpent`` where none of the calls would fit into all purses even with nothing
-        in flight. What is held for calls in flight may come back: most cost less than they might.
-        What is unsettled will not."""
+        """Raise ``BudgetSpent`` where none of the calls would fit into all budgets even with
+        nothing in flight. What is held for calls in flight may come back: most cost less than they
+        might. What is unsettled will not."""
         unsettled = {pk: balance.unsettled for pk, balance in self._balances.items()}
         too_small = [
             next(

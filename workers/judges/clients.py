@@ -1,5 +1,5 @@
-"""What this site has for judging: its endpoint or the packaged model, the book in the database,
-purses, one pace."""
+"""What this site has for judging: its endpoint or the packaged model, the response cache in the
+database, budgets, one rate limit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FREE = Price(Decimal(0), Decimal(0))
 
 
 class SiteClients:
-    """Settings are read anew for each desk: there are few of them, and tests change settings."""
+    """Settings are read anew for each client: there are few of them, and tests change settings."""
 
     @contextmanager
     def open(self, model: str, billing: BillingContext | None) -> Iterator[Dispatcher]:

@@ -105,7 +105,7 @@ class Purse(models.Model):
     )
 
     def __str__(self) -> str:
-        return f"purse {self.pk}"
+        return f"budget {self.pk}"
 
 
 class Hold(models.Model):
@@ -167,7 +167,7 @@ class Pace(models.Model):
 
 class JudgeRun(models.Model):
     """A judge's configuration on a corpus version: the metric runs of all its systems together, and
-    their purse."""
+    their budget."""
 
     version = models.ForeignKey(CorpusVersion, on_delete=models.CASCADE, related_name="judge_runs")
     configuration = models.CharField(max_length=300)

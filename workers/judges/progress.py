@@ -1,4 +1,4 @@
-"""How far the judges of a corpus version are: one line for each configuration, with its purse."""
+"""How far the judges of a corpus version are: one line for each configuration, with its budget."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class JudgeProgress:
     @property
     def is_spent(self) -> bool:
         """Whether it waits for a greater budget: systems were given up for want of room in a
-        purse."""
+        budget."""
         return self.state == "failed" and any(
             BUDGET_TOO_SMALL in one.error for one in self.failures
         )

@@ -1,8 +1,8 @@
 """The LLM response cache in the database: safe for any number of workers at once.
 
-A call is a row that one holder owns while it is asked. The purses that pay are locked while calls
+A call is a row that one holder owns while it is asked. The budgets that pay are locked while calls
 are claimed and while their answers are put down, so that no more is ever reserved and spent
-together than a purse allows. Before a call is sent that is noted, in a transaction of its own: if
+together than a budget allows. Before a call is sent that is noted, in a transaction of its own: if
 its holder dies, it stays charged.
 """
 
@@ -83,7 +83,7 @@ class _Mine:
 
 
 class DatabaseResponseCache:
-    """``paying``: whose purses pay. ``price``: the model's; where it is not known calls count in
+    """``paying``: whose budgets pay. ``price``: the model's; where it is not known calls count in
     tokens alone. ``endpoint``: where answers come from, without a key."""
 
     def __init__(

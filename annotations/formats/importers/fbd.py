@@ -201,8 +201,8 @@ kind `aggregate` represents them, and agreement is undefined.
 | n | `aspect_1` … `aspect_n`; the last one is the main one | open |
 
 USR's aspects are `Understandable`, `Natural`, `Maintains Context`, `Engaging`, `Uses Knowledge`,
-`Overall`. An open scale is only checked for finite numbers: the file does not say what the raters could
-choose."""
+`Overall`. An open scale is only checked for finite numbers: the file does not say what the raters
+could choose."""
 _EXAMPLE = (
     '{"src": "shall we go ? it is late .", "refs": ["yes , let us ."], "hyps": ["why ?", '
     '"yes ."], "human_scores": [[2.5], [4.25]]}\n'

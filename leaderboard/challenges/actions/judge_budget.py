@@ -1,4 +1,4 @@
-"""What judging the submissions of a challenge may cost: its purse, and who changes its limits."""
+"""What judging the submissions of a challenge may cost: its budget, and who changes its limits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LIMITS = ("tokens_limit", "cost_limit")
 
 
 def pays_for(billing: BillingContext) -> list[ChargedCall]:
-    """The purses of challenges whose rounds ask for these scores. They are found, or made, before
+    """The budgets of challenges whose rounds ask for these scores. They are found, or made, before
     the first call. Raises ``BudgetSpent`` for what an account submitted that may not act (any
     more): only its challenge asks for it."""
     withheld = Submission.objects.filter(system__in=billing.system_ids, system__withheld=True)

@@ -1,4 +1,4 @@
-"""A challenge's purse for judges: who pays from it, and what its organisers read of it."""
+"""A challenge's budget for judges: who pays from it, and what its organisers read of it."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def costs(
 
     Seconds are those in which a worker was at it, from the claim to the stored score, the loading
     of a model included; runs that went at the same time count once, so two workers halve them.
-    Tokens and USD are what the judge's purse paid on this corpus version: answers that came from
+    Tokens and USD are what the judge's budget paid on this corpus version: answers that came from
     the store cost nothing again. Both divided by the responses of the finished runs and times
     1,000. Undefined, with the reason, where nothing was recorded.
     """

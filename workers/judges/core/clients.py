@@ -70,7 +70,7 @@ _at_hand: JudgeClients | None = None
 
 
 def at_hand() -> JudgeClients:
-    """Those that the site named; else desks that keep answers in this process
+    """Those that the site named; else clients that keep answers in this process
     (``workers.judges.core.memory_cache``)."""
     global _at_hand
     if _at_hand is None:

@@ -1,8 +1,9 @@
-"""Asks an endpoint all of a judge's calls, many at once: claims each in the book before it is sent,
-puts down what comes, asks again what came to nothing. The ``JudgeClient`` that judges see. Pure.
+"""Asks an endpoint all of a judge's calls, many at once: claims each in the response cache before
+it is sent, puts down what comes, asks again what came to nothing. The ``JudgeClient`` that judges
+see. Pure.
 
-The caller's thread owns the book and decides everything (``workers.judges.core.scheduler``); a
-second one sends (``workers.judges.core.sender``).
+The caller's thread owns the response cache and decides everything
+(``workers.judges.core.scheduler``); a second one sends (``workers.judges.core.sender``).
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Dispatcher:
     """
 
     endpoint: Endpoint
-    book: ResponseCache
+    response_cache: ResponseCache
     limits: Limits
     pace: Pace
     watch: Callable[[], None] = nobody_watches
@@ -78,7 +79,7 @@ class Dispatcher:
             )
         asking = Scheduler(
             self.endpoint,
-            self.book,
+            self.response_cache,
             self.limits,
             self.pace,
             self.watch,
@@ -95,7 +96,7 @@ class Dispatcher:
             raise
 
     def close(self) -> None:
-        """Closes the connections. The book is its maker's to close."""
+        """Closes the connections. The cache is its maker's to close."""
         if self._sender is not None:
             self._sender.close()
             self._sender = None

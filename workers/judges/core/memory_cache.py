@@ -1,4 +1,4 @@
-"""A book of calls in memory, for scripts and tests: same rules as the database's, gone with the
+"""The response cache in memory, for scripts and tests: same rules as the database's, gone with the
 process. Pure."""
 
 from __future__ import annotations

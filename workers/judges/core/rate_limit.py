@@ -70,7 +70,7 @@ BURST_SECONDS = 2.0
 
 
 class Pace(Protocol):
-    """One endpoint's and model's. Used from the thread that owns the book."""
+    """One endpoint's and model's. Used from the thread that owns the response cache."""
 
     def reserve(self, requests: int, tokens: int) -> float:
         """Take a place in the line for so many requests with so many tokens in all. Seconds until

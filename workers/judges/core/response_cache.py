@@ -49,8 +49,8 @@ class Claimed:
 
 
 class ResponseCache(Protocol):
-    """One holder's view of the book: made for one batch of work, by one payer. Used from one
-    thread."""
+    """One holder's view of the response cache: made for one batch of work, by one payer. Used from
+    one thread."""
 
     def claim(self, calls: Sequence[tuple[Call, Estimate]]) -> Claimed:
         """Look up, and claim what is not there. All that can be paid for is claimed; raises

@@ -67,7 +67,7 @@ class Scheduler:
     followed."""
 
     endpoint: Endpoint
-    book: ResponseCache
+    response_cache: ResponseCache
     limits: Limits
     pace: Pace
     watch: Callable[[], None]
@@ -130,7 +130,7 @@ class Scheduler:
                     raise EndpointFailed(self._failure)
                 if self._lost:
                     lost, self._lost = self._lost, []
-                    self.book.release([attempt.call for attempt, _ in lost])
+                    self.response_cache.release([attempt.call for attempt, _ in lost])
                     self._claim_anew(lost)
         except BaseException as problem:
             self._wind_up(is_patient=isinstance(problem, (EndpointFailed, BudgetSpent, Stopped)))
@@ -140,7 +140,7 @@ class Scheduler:
         now = time.monotonic()
         if self._claimed and now >= self._next_keep:
             self._next_keep = now + RETENTION_SECONDS
-            self.book.keep()
+            self.response_cache.keep()
         if now >= self._next_watch:
             self._next_watch = now + WATCH_SECONDS
             self.watch()
@@ -156,7 +156,8 @@ class Scheduler:
         """Calls are claimed in batches, a little ahead of what is in flight; more while the store
         has them all."""
         free = self._window - len(self._claimed)
-        # Where nothing is under way any more, no money will come back: the book says what is spent.
+        # Where nothing is under way any more, no money will come back: the cache says what is
+        # spent.
         is_short = self._is_short and bool(self._claimed)
         if is_short or 4 * free < self._window or len(self._held) >= MOST_HELD * self._window:
             return 0
@@ -186,7 +187,7 @@ class Scheduler:
         dialect = self._dialect
         priced = [(call, estimate(call, self.price, dialect)) for call in batch]
         try:
-            claimed = self.book.claim(priced)
+            claimed = self.response_cache.claim(priced)
         except BudgetSpent:
             if not self._claimed:
                 raise
@@ -239,7 +240,8 @@ class Scheduler:
             return
         if going := [one for one in self._line.ready(capacity, now) if self._may_go(one)]:
             sendable = {
-                call.key for call in self.book.mark_sent([attempt.call for attempt in going])
+                call.key
+                for call in self.response_cache.mark_sent([attempt.call for attempt in going])
             }
             self.sender.hand_over([attempt for attempt in going if attempt.call.key in sendable])
             self._claim_anew(
@@ -323,8 +325,8 @@ class Scheduler:
         waiting = [*self.sender.recall(), *self._line.take_all(), *self._behind]
         self._behind = []
         if waiting:
-            self.book.mark_unsent([one.call for one in waiting])
-            self.book.release([one.call for one in waiting])
+            self.response_cache.mark_unsent([one.call for one in waiting])
+            self.response_cache.release([one.call for one in waiting])
             now = time.monotonic()
             self._claim_anew([(one, now) for one in waiting])
 
@@ -332,7 +334,7 @@ class Scheduler:
         assert outcome.problem is not None
         if may_be_charged(outcome.problem):
             return True
-        self.book.mark_unsent([outcome.attempt.call])
+        self.response_cache.mark_unsent([outcome.attempt.call])
         return False
 
     def _verdict(self, outcome: Outcome) -> Verdict:
@@ -362,7 +364,7 @@ class Scheduler:
                     f"{what.why}"
                 )
             recalled = self.sender.recall()
-            self.book.mark_unsent([one.call for one in recalled])
+            self.response_cache.mark_unsent([one.call for one in recalled])
             self._line.put_back(recalled)
             self.pace.pause(pause)
         self._later(attempt, self._places.quiet_until, is_lost)
@@ -392,7 +394,7 @@ class Scheduler:
         self._correction = 0
         if not self._arrived:
             return
-        self.book.put(self._arrived)
+        self.response_cache.put(self._arrived)
         arrived, self._arrived = self._arrived, []
         for call, _ in arrived:
             del self._claimed[call.key]
@@ -420,14 +422,14 @@ class Scheduler:
         )
         try:
             self._line.drain()
-            self.book.mark_unsent([one.call for one in self.sender.recall()])
+            self.response_cache.mark_unsent([one.call for one in self.sender.recall()])
             while self.sender.load and (left := until - time.monotonic()) > 0:
                 for outcome in self.sender.outcomes(min(left, WATCH_SECONDS)):
                     self._take_last(outcome)
                 self._store_partial()
         finally:
             self._store_partial()
-            self._quietly(self.book.release, list(self._claimed.values()))
+            self._quietly(self.response_cache.release, list(self._claimed.values()))
 
     def _take_last(self, outcome: Outcome) -> None:
         if outcome.reply is not None:
@@ -439,13 +441,13 @@ class Scheduler:
             self._arrived.append((outcome.attempt.call, refusal))
 
     def _store_partial(self) -> None:
-        if self._arrived and self._quietly(self.book.put, self._arrived):
+        if self._arrived and self._quietly(self.response_cache.put, self._arrived):
             for call, _ in self._arrived:
                 self._claimed.pop(call.key, None)
             self._arrived = []
         if self._claimed and time.monotonic() >= self._next_keep:
             self._next_keep = time.monotonic() + RETENTION_SECONDS
-            self._quietly(self.book.keep)
+            self._quietly(self.response_cache.keep)
 
     @staticmethod
     def _quietly(act: Callable[..., object], *arguments: object) -> bool:

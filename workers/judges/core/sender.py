@@ -115,7 +115,7 @@ class Attempt:
     """Reserved for it."""
     number: int = 1
     failures: int = 0
-    """Of its own; a 429 is the whole desk's."""
+    """Of its own; a 429 is the whole endpoint's."""
     dialect: Dialect = PLAIN
     """The form in which it is sent: that for which its tokens were reserved."""
     lessons: int = 0
