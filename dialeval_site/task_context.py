@@ -16,7 +16,7 @@ ROWS = {
     "workers.tasks.compute": "run",
     "workers.tasks.reply": "answer",
     "workers.judges.tasks.try_prompt": "trial",
-    "workers.training.tasks.train": "training",
+    "workers.trainings.tasks.train": "training",
     "leaderboard.tasks.analyse": "analysis",
     "leaderboard.challenges.tasks.process": "submission",
     "leaderboard.challenges.tasks.deliver": "notice",

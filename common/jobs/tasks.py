@@ -20,14 +20,16 @@ GRACE_SECONDS = 30
 """Between asking a task to stop and killing its process: enough to write down why."""
 
 
-def row_task(function: Callable[..., Any]) -> Any:
+def row_task(function: Callable[..., Any], name: str = "") -> Any:
+    """Decorates a task; ``name`` where its module was another one in an earlier release."""
+
     @wraps(function)
     def bounded(*arguments: Any) -> Any:
         with task_of(settings.TASK_SECONDS):
             return function(*arguments)
 
     return shared_task(
-        name=f"{function.__module__}.{function.__name__}",
+        name=name or f"{function.__module__}.{function.__name__}",
         acks_late=True,
         reject_on_worker_lost=True,
         ignore_result=True,

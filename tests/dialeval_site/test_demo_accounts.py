@@ -236,7 +236,7 @@ REQUESTED = {
 }
 FOR_NO_ACCOUNT = {
     "dialeval_site.tasks.tell_former_address": "warns the owner of an address; no demo account changes its own",
-    "workers.training.tasks.train": "computes on this site's own machine; nothing is sent or paid",
+    "workers.trainings.tasks.train": "computes on this site's own machine; nothing is sent or paid",
     "leaderboard.tasks.analyse": "statistics of a corpus",
     "leaderboard.tasks.sweep": "rows of nobody",
     "leaderboard.challenges.tasks.sweep": "tells workers of rows; whoever takes one asks",

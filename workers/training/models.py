@@ -19,7 +19,7 @@ class Training(Job):
     """What it has learned lies in checkpoints in the folder ``work``, below DIALEVAL_HOME/training;
     the model that comes out in DIALEVAL_HOME/trained/<name>."""
 
-    TASK = "workers.training.tasks.train"
+    TASK = "workers.trainings.tasks.train"
     QUEUE = "gpu"
     """Models on a CPU, too."""
     LOST = (
