@@ -1,15 +1,16 @@
-"""The plain words of the house: what importers yield, exporters write and metrics read. No Django
-here.
+"""What importers yield, exporters write and metrics read. No Django here.
 
 A corpus travels as a stream of records in this order: one ``CorpusRecord``, then ``SystemRecord``s
-and ``RaterRecord``s, then every ``DialogueRecord`` followed by that dialogue's ``ResponseRecord``s
-and ``RatingRecord``s. A reader can therefore store or check a corpus without holding it in memory.
+and ``RaterRecord``s, then every ``DialogueRecord`` followed by that dialogue's
+``ResponseRecord``s, ``RatingRecord``s, ``LabelRecord``s and ``PreferenceRecord``s. A reader can
+therefore store or check a corpus without holding it in memory.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 TARGET_SPEAKER = "B"
 """The speaker whose answers are judged (ComperDial's persona B)."""
@@ -26,6 +27,28 @@ Level = Literal["turn", "dialogue"]
 class Utterance:
     speaker: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One utterance of a conversation.
+
+    ``role`` is ``system``, ``user``, ``assistant``, ``tool`` or another word of the source;
+    ``name`` tells participants of one role apart. ``parts`` holds what is not plain text (tool
+    calls, tool results, attachments) as JSON objects, each with a ``type``; ``time`` is ISO 8601.
+    """
+
+    role: str
+    text: str
+    name: str = ""
+    parts: tuple[Mapping[str, Any], ...] = ()
+    time: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def speaker(self) -> str:
+        """Who speaks, in one word: the name where there is one, else the role."""
+        return self.name or self.role
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +99,15 @@ class RaterRecord:
 @dataclass(frozen=True, slots=True)
 class TurnRecord:
     """A place where the target speaker must answer: the gold utterances before it, and the gold
-    answer(s)."""
+    answer(s).
+
+    Where the dialogue has ``messages``, ``after`` counts those that stand before the response and
+    ``context`` is empty: the conversation is held once."""
 
     number: int
-    context: tuple[Utterance, ...]
+    context: tuple[Utterance, ...] = ()
     references: tuple[str, ...] = ()
+    after: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +118,14 @@ class DialogueRecord:
     partner_persona: tuple[str, ...]
     """Of speaker A."""
     turns: tuple[TurnRecord, ...] = field(default=())
+    messages: tuple[Message, ...] = ()
+    """The whole conversation, once. Empty where each turn brings a context of its own."""
+    interactive: bool = False
+    """True where one system took part in the conversation (a log, an interactive study): its own
+    messages are its responses, and no other system has any in this dialogue."""
+    knowledge: tuple[str, ...] = ()
+    """Facts or documents that the responses may rest on."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +134,44 @@ class ResponseRecord:
     turn: int
     system: str
     text: str
+    sample: int = 0
+    """Counts the responses that one system gave at one turn (best of n); 0 is the first."""
+    parts: tuple[Mapping[str, Any], ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRecord:
+    """What a rater said of a response, message or dialogue that is no number on a scale: a category
+    ("toxic"), several categories, or free text."""
+
+    dialogue_id: str
+    turn: int | None
+    system: str
+    rater: str
+    question: str
+    value: str | tuple[str, ...]
+    message: int | None = None
+    """Position in the dialogue's messages, from 0, where one message was labelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceRecord:
+    """A rater compared two responses (or, with ``turn`` None, two systems' whole dialogues).
+
+    ``system_a`` and ``system_b`` may be the same system with other samples."""
+
+    dialogue_id: str
+    turn: int | None
+    system_a: str
+    system_b: str
+    preferred: Literal["a", "b", "tie", "both_bad"]
+    rater: str
+    aspect: str = "overall"
+    sample_a: int = 0
+    sample_b: int = 0
+    comment: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,4 +188,13 @@ class RatingRecord:
     comment: str = ""
 
 
-Record = CorpusRecord | SystemRecord | RaterRecord | DialogueRecord | ResponseRecord | RatingRecord
+Record = (
+    CorpusRecord
+    | SystemRecord
+    | RaterRecord
+    | DialogueRecord
+    | ResponseRecord
+    | RatingRecord
+    | LabelRecord
+    | PreferenceRecord
+)
