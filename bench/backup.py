@@ -72,7 +72,7 @@ def said(code: str, **settings: str) -> str:
 
 
 EMPTIED = (
-    "from dialeval_site.backups import loading, portable\n"
+    "from dialeval_site.operations.backups import loading, portable\n"
     "with loading.one_transaction(): loading.empty(portable.all_tables())"
 )
 

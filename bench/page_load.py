@@ -212,7 +212,7 @@ def computed_beforehand(sample: list[str]) -> float:
     computing."""
     from django.test import Client
 
-    from leaderboard.analyses.computing import compute_waiting
+    from leaderboard.results.computing import compute_waiting
 
     client, spent = Client(headers={"host": "localhost"}), 0.0
     for _round in range(4):

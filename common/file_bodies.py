@@ -1,7 +1,7 @@
 """Which views take a file, and from whom. Said at the view; asked by the site before it reads a
 byte of a body.
 
-What a view does not say so of takes forms and JSON alone (``dialeval_site.body_limit``).
+What a view does not say so of takes forms and JSON alone (``dialeval_site.middleware.body_limit``).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 disk; or that is away.
 
 Pages show what is stored. What they only note by the way (``optional_write``) is left out; a form
-is answered by 503 (``dialeval_site.error_pages``).
+is answered by 503 (``dialeval_site.operations.error_pages``).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ bind = f"{os.environ.get('WEB_ADDRESS') or '127.0.0.1'}:{os.environ.get('PORT') 
 workers = int(os.environ.get("WEB_CONCURRENCY") or len(os.sched_getaffinity(0)) + 1)
 threads = 8
 # gunicorn's "gthread", whose threads no slow client can hold.
-worker_class = "dialeval_site.web_worker.Worker"
+worker_class = "dialeval_site.operations.web_worker.Worker"
 
 # Opening a campaign of a million slots is one request of up to a minute.
 timeout = 120
@@ -43,7 +43,7 @@ worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa:
 # No second way in: signals are enough, and two servers of one user would take each other's socket.
 control_socket_disable = True
 
-logger_class = "dialeval_site.gunicorn_log.Log"
+logger_class = "dialeval_site.operations.gunicorn_log.Log"
 # the site writes a line for each request itself, with route and user, where
 # DIALEVAL_LOG_FORMAT=json
 accesslog = None
@@ -56,7 +56,7 @@ def on_starting(_server: object) -> None:
     for each start, so that counts begin at 0 together."""
     if not os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
         from common import temporary
-        from dialeval_site.environment import home
+        from dialeval_site.config.environment import home
 
         # Where the next start finds it, should this process be killed
         temporary.use(home() / "tmp")

@@ -5,4 +5,4 @@ class SiteConfig(AppConfig):
     name = "dialeval_site"
 
     def ready(self) -> None:
-        from dialeval_site import checks  # noqa: F401  registers them
+        from dialeval_site.config import checks  # noqa: F401  registers them

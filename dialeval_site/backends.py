@@ -19,8 +19,8 @@ from django.http import HttpRequest
 
 from annotations import rates
 from annotations.accounts import may_act
-from dialeval_site import two_factor
-from dialeval_site.demo import is_demo_password
+from dialeval_site.accounts import two_factor
+from dialeval_site.demo.site import is_demo_password
 
 GUESS_SECONDS = 600
 GUESSES_OF_A_NAME, GUESSES_OF_AN_ADDRESS = 10, 300

@@ -10,8 +10,8 @@ from typing import Any
 from celery import Celery
 from celery.signals import worker_init
 
-from dialeval_site import task_context  # noqa: F401  its receivers of signals
-from dialeval_site.folder_broker import SCHEME
+from dialeval_site.config import task_context  # noqa: F401  its receivers of signals
+from dialeval_site.config.folder_broker import SCHEME
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dialeval_site.settings")
 
@@ -40,7 +40,7 @@ app.conf.update(
     timezone="UTC",
 )
 app.autodiscover_tasks()
-app.steps["worker"].add("dialeval_site.maintenance:MaintenanceTimer")
+app.steps["worker"].add("dialeval_site.operations.maintenance:MaintenanceTimer")
 
 
 @worker_init.connect

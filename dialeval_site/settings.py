@@ -9,10 +9,11 @@ import plotly
 from csp.constants import NONE, SELF
 
 from common.version import VERSION
-from dialeval_site import environment, logs
-from dialeval_site.database_address import database_at
-from dialeval_site.mail_settings import mail_settings
-from dialeval_site.storage import file_storage
+from dialeval_site.config import environment
+from dialeval_site.config.database_address import database_at
+from dialeval_site.config.mail_settings import mail_settings
+from dialeval_site.config.storage import file_storage
+from dialeval_site.operations import logs
 
 PROJECT = environment.PROJECT
 HOME = environment.home()
@@ -36,7 +37,7 @@ INSTALLED_APPS = [
     "annotations.campaigns",
     "common",
     "annotations",
-    "dialeval_site.admin_site.Config",
+    "dialeval_site.accounts.admin_site.Config",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -47,24 +48,24 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "dialeval_site.request_ids.RequestIds",
-    "dialeval_site.request_ids.AccessLog",
-    "dialeval_site.monitoring.requests.CountRequests",
-    "dialeval_site.security_headers.SecurityHeaders",
+    "dialeval_site.middleware.request_ids.RequestIds",
+    "dialeval_site.middleware.request_ids.AccessLog",
+    "dialeval_site.operations.monitoring.requests.CountRequests",
+    "dialeval_site.middleware.security_headers.SecurityHeaders",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "dialeval_site.compression.QuickGZip",
-    "dialeval_site.head_requests.HeadMiddleware",
-    "dialeval_site.api_gate.ApiGate",
-    "dialeval_site.body_limit.BodyLimit",
+    "dialeval_site.middleware.compression.QuickGZip",
+    "dialeval_site.middleware.head_requests.HeadMiddleware",
+    "dialeval_site.middleware.api_gate.ApiGate",
+    "dialeval_site.middleware.body_limit.BodyLimit",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "dialeval_site.htmx_guard.NoLogInPageInsideAPage",
-    "dialeval_site.two_factor_rule.LeadToSetUp",
+    "dialeval_site.middleware.htmx_guard.NoLogInPageInsideAPage",
+    "dialeval_site.accounts.two_factor_rule.LeadToSetUp",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
@@ -120,7 +121,10 @@ else:
         DATABASES["default"]["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 5}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-PASSWORD_HASHERS = ["dialeval_site.passwords.HashedAside", "dialeval_site.passwords.HashedBefore"]
+PASSWORD_HASHERS = [
+    "dialeval_site.accounts.passwords.HashedAside",
+    "dialeval_site.accounts.passwords.HashedBefore",
+]
 AUTHENTICATION_BACKENDS = ["dialeval_site.backends.NoDemoLogInsInProduction"]
 # NIST SP 800-63B: length and a list of common passwords, no rules about kinds of characters, which
 # make people write "Password1!". Ten, where eight is its least: most accounts here have no second
@@ -131,7 +135,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
         "OPTIONS": {"min_length": 10},
     },
-    {"NAME": "dialeval_site.known_passwords.KnownPasswordValidator"},
+    {"NAME": "dialeval_site.accounts.known_passwords.KnownPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 PASSWORD_RESET_TIMEOUT = 3600
@@ -266,7 +270,7 @@ PROXIES = environment.count("DIALEVAL_PROXIES")
 if CELERY_BROKER_URL.startswith("redis"):
     CACHES = {
         "default": {
-            "BACKEND": "dialeval_site.redis_cache.RedisCache",
+            "BACKEND": "dialeval_site.config.redis_cache.RedisCache",
             "LOCATION": CELERY_BROKER_URL,
             "KEY_PREFIX": "dialeval",
             "OPTIONS": {"socket_timeout": 0.5, "socket_connect_timeout": 0.5},
@@ -288,6 +292,8 @@ logs.take_warnings(LOG_FORMAT)
 # --- watching over it -----------------------------------------------------------------------------
 MONITORING_TOKEN = environment.text("DIALEVAL_MONITORING_TOKEN")
 if SENTRY_DSN := environment.text("DIALEVAL_SENTRY_DSN"):
-    from dialeval_site import error_reports  # sentry_sdk takes a third of a second to load
+    from dialeval_site.operations import (
+        error_reports,  # sentry_sdk takes a third of a second to load
+    )
 
     error_reports.begin(SENTRY_DSN, environment.text("DIALEVAL_SENTRY_ENVIRONMENT"), VERSION)

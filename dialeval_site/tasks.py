@@ -6,7 +6,8 @@ from annotations import rates
 from annotations.campaigns.actions import setup
 from annotations.corpora import staging
 from common.jobs.tasks import row_task
-from dialeval_site import address_letter, expired_sessions, password_reset
+from dialeval_site.accounts import address_letter, password_reset
+from dialeval_site.operations import expired_sessions
 
 
 @row_task

@@ -2,13 +2,13 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.decorators.csrf import csrf_exempt
 
-from dialeval_site import token_views
-from dialeval_site.api import api, no_such_address
-from dialeval_site.health import health, ready
+from dialeval_site.accounts import token_views
+from dialeval_site.api.root import api, no_such_address
 from dialeval_site.home import home
-from dialeval_site.monitoring.page import monitoring
+from dialeval_site.operations.health import health, ready
+from dialeval_site.operations.monitoring.page import monitoring
 
-handler500 = "dialeval_site.error_pages.server_error"
+handler500 = "dialeval_site.operations.error_pages.server_error"
 urlpatterns = [
     path("", home, name="home"),
     path("health/", health, name="health"),
@@ -17,7 +17,7 @@ urlpatterns = [
     path("", include("annotations.urls")),
     path("", include("workers.urls")),
     path("", include("leaderboard.urls")),
-    path("accounts/", include("dialeval_site.account_urls")),
+    path("accounts/", include("dialeval_site.accounts.urls")),
     path("admin/", admin.site.urls),
     path("accounts/tokens/", token_views.tokens, name="tokens"),
     path("accounts/tokens/<int:pk>/revoke/", token_views.token_revoke, name="token-revoke"),

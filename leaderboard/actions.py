@@ -14,8 +14,8 @@ from django.utils import timezone
 from annotations.corpora.actions import data_changed
 from annotations.models import CorpusVersion
 from common.text import text_fault
-from leaderboard.analyses.rows import drop
 from leaderboard.models import SubmittedMetric, SubmittedScores
+from leaderboard.results.rows import drop
 
 LONGEST_WITHDRAWAL = 500
 ROWS_AT_A_TIME = 20

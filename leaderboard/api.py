@@ -20,12 +20,12 @@ from common.api.schemas import Figure, Text
 from common.roles import is_organiser
 from common.web import is_head_request
 from leaderboard import queries
-from leaderboard.analyses import json_form, look, whole
-from leaderboard.analyses.rest import NotYet, not_yet
 from leaderboard.exports import zipped_export
 from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.queries.agreement_pairs import with_all_pairs
 from leaderboard.queries.standing import agreement
+from leaderboard.results import json_form, look, whole
+from leaderboard.results.rest import NotYet, not_yet
 
 router = Router(tags=["corpora"])
 Level = Literal["turn", "dialogue", "system"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from leaderboard.analyses import all_kinds
+from leaderboard.results import all_kinds
 
 
 def correlation_params(aspect: str, systems: str | None = None) -> dict[str, Any]:

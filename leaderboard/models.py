@@ -16,7 +16,7 @@ from common.jobs.notifications import WHEN_NOTHING_ELSE_WAITS
 
 class Analysis(Job):
     """A statistic of a corpus version: what was asked, what came out, and of which state of the
-    data. A worker computes it: ``leaderboard.analyses``.
+    data. A worker computes it: ``leaderboard.results``.
 
     ``stamp`` and ``made_by`` are the answer's; ``tried`` holds both of the last attempt, so that
     what failed is tried again when the data or the code change, and not before.

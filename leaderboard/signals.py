@@ -21,7 +21,7 @@ def compute_what_is_waited_for(run_id: int, **_: Any) -> None:
 
     Not by workers of other queues: a statistic of a million ratings takes a minute, in which a GPU
     would stand still and a chat would wait."""
-    from leaderboard.analyses.computing import compute_longest_waiting
+    from leaderboard.results.computing import compute_longest_waiting
 
     if MetricRun.objects.filter(pk=run_id, queue=QUEUE).exists():
         compute_longest_waiting()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from common.jobs.tasks import row_task
-from leaderboard.analyses import computing, refresh, rows
+from leaderboard.results import computing, refresh, rows
 
 
 @row_task

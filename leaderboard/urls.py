@@ -1,6 +1,5 @@
 from django.urls import include, path
 
-from leaderboard.analyses import pages as analysis_pages
 from leaderboard.pages.dialogue import view as dialogue
 from leaderboard.pages.fewer_ratings import view as fewer_ratings
 from leaderboard.pages.judges import view as judges
@@ -12,6 +11,7 @@ from leaderboard.pages.raters import view as raters
 from leaderboard.pages.system_pair import view as system_pair
 from leaderboard.pages.systems import view as systems
 from leaderboard.pages.training import view as training
+from leaderboard.results import pages as analysis_pages
 
 urlpatterns = [
     path("metrics/<str:name>/", metric.metric, name="metric"),

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from dialeval_site import tokens
+from dialeval_site.accounts import tokens
 
 ALL_SCOPES = ("read", "submit", "export", "organise")
 

@@ -292,10 +292,10 @@ def lookers_compute(patch: pytest.MonkeyPatch) -> None:
 
     if not apps.ready:
         return
-    from leaderboard.analyses import computing
+    from leaderboard.results import computing
 
     # The package's name for it is the function's
-    look = importlib.import_module("leaderboard.analyses.look")
+    look = importlib.import_module("leaderboard.results.look")
     requested = look._requested
 
     def computed(
@@ -315,11 +315,11 @@ def lookers_compute(patch: pytest.MonkeyPatch) -> None:
 def answers_are_changed_by_nobody(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A process keeps answers for all who look: who sorted one in place would sort it for
     everybody."""
-    answers = sys.modules.get("leaderboard.analyses.answer_cache")
+    answers = sys.modules.get("leaderboard.results.answer_cache")
     if answers is None:
         yield
         return
-    from leaderboard.analyses import json_form
+    from leaderboard.results import json_form
 
     as_read: list[tuple[Any, str]] = []
     remember = answers._remember

@@ -22,7 +22,7 @@ from django.urls import URLPattern, get_resolver
 from annotations.formats.exporters.rating_files import COLUMNS
 from annotations.formats.exporters.registry import exporters
 from annotations.formats.importers.registry import importers
-from dialeval_site.environment import SETTINGS
+from dialeval_site.config.environment import SETTINGS
 from tests.dialeval_site.example_checks import parser_of
 from workers.metrics.base import Metric, Option
 from workers.metrics.common.configuration import Configuration

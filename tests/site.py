@@ -160,7 +160,7 @@ class Site:
         self.start(
             "web", "-m", "gunicorn", "dialeval_site.wsgi", "--bind",
             address.removeprefix("http://"), "--threads", "4", "--worker-class",
-            "dialeval_site.web_worker.Worker",
+            "dialeval_site.operations.web_worker.Worker",
         )  # fmt: skip
         wait_until(lambda: answers(f"{address}/health/"), 60, "the web server answers")
         return address

@@ -75,7 +75,7 @@ def _into_group(user: Any, name: str) -> None:
 
 
 def _token(user: Any, *scopes: str) -> str:
-    from dialeval_site import tokens
+    from dialeval_site.accounts import tokens
     from dialeval_site.models import ApiToken
 
     ApiToken.objects.filter(user=user).delete()

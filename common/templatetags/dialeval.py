@@ -110,7 +110,7 @@ def options(values: Iterable[str], chosen: str) -> SafeString:
 
 @register.simple_tag
 def heat_rows(heat: Any, plots_url: str = "") -> SafeString:
-    """The rows of a ``leaderboard.figures.HeatTable``."""
+    """The rows of a ``leaderboard.pages.maps.heat_figure.HeatTable``."""
     return mark_safe(heat.rows_html(plots_url))  # noqa: S308  every text in it is escaped there
 
 

@@ -1,7 +1,7 @@
 """What the types of stored answers share. No Django here.
 
 An answer is a frozen dataclass, and the JSON that is stored has its fields as keys
-(``leaderboard.analyses.kinds``). Statistics in it are ``Estimate``; where a bare number may be
+(``leaderboard.results.kinds``). Statistics in it are ``Estimate``; where a bare number may be
 undefined, it is ``float | Undefined``.
 """
 

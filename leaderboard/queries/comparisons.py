@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 
 from annotations.models import CorpusVersion, System
-from leaderboard.analyses.kinds import registered
 from leaderboard.answers.metrics import MetricComparisons, PairsOfMetrics, TestedPair
 from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.defaults import SEED
@@ -24,6 +23,7 @@ from leaderboard.queries.human_scores import (
 )
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
+from leaderboard.results.kinds import registered
 from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
 from leaderboard.statistics.correlation.placed_scores import FloatArray, PlacedScores
 from leaderboard.statistics.significance.all_pairs import (

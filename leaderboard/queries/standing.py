@@ -11,13 +11,13 @@ from annotations.corpora.queries import select_systems
 from annotations.corpora.rating_queries import agreement_of, has_dialogue_ratings, has_turn_ratings
 from annotations.models import CorpusVersion, System
 from common.estimates import Undefined
-from leaderboard.analyses.kinds import registered
 from leaderboard.answers.systems import RankedSystem, ScoringMetric, SystemStanding
 from leaderboard.queries.agreement_pairs import with_pairs_apart
 from leaderboard.queries.compared import ComparedMetric
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import human_side, placed_human, scale_of
 from leaderboard.queries.submitted import NOT_HANDED_IN, HandedIn, compared_scores
+from leaderboard.results.kinds import registered
 from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
 from leaderboard.statistics.correlation.placed_scores import PlacedScores
 from leaderboard.statistics.ranking.system_ranking import rank_systems

@@ -50,7 +50,7 @@ class Stage:
 
 LOADED = f"""
 from django.core.management import call_command
-from dialeval_site import demo
+from dialeval_site.demo import site as demo
 from workers.models import MetricRun
 demo.WITH_A_MODEL, demo.JUDGES = {WITH_A_MODEL}, ()
 demo.load_demo()

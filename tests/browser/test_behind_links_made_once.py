@@ -114,7 +114,7 @@ def test_the_state_of_a_statistic_is_a_page(visit: Callable[..., Visit], stage: 
     visitor = visit()
     visitor.go("/corpora/demo/systems/")
     signed = stage.python(
-        "from leaderboard.analyses.look import KEYS\n"
+        "from leaderboard.results.look import KEYS\n"
         "from leaderboard.models import Analysis\n"
         "print(KEYS.sign(str(Analysis.objects.filter(state='done').latest('computed_at').pk)))"
     )

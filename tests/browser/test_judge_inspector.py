@@ -37,7 +37,7 @@ def address(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iter
     """Its judge is done; the worker computes what the pages show of it."""
     with made_site(tmp_path_factory.mktemp("inspected-site")) as site:
         site.python(
-            "from dialeval_site import demo\nfor one in demo.DEMO_ACCOUNTS: demo.make_account(one)"
+            "from dialeval_site.demo import site as demo\nfor one in demo.DEMO_ACCOUNTS: demo.make_account(one)"
         )
         write_hostile_corpus(site.home / "hostile.jsonl")
         site.manage("import_corpus", "jsonl", site.home / "hostile.jsonl", "--slug", "hostile")

@@ -42,7 +42,7 @@ def judged(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Itera
             "DIALEVAL_LLM_RETRIES": "0",
         }
         site.python(
-            "from dialeval_site import demo\nfor one in demo.DEMO_ACCOUNTS: demo.make_account(one)"
+            "from dialeval_site.demo import site as demo\nfor one in demo.DEMO_ACCOUNTS: demo.make_account(one)"
         )
         write_hostile_corpus(site.home / "hostile.jsonl")
         site.manage("import_corpus", "jsonl", site.home / "hostile.jsonl", "--slug", "hostile")

@@ -15,8 +15,8 @@ from django.utils import timezone
 from annotations.campaigns.models import Campaign, Conflict, Participation
 from annotations.models import CorpusVersion, Rating
 from common.roles import ORGANISER, RATER
-from leaderboard.analyses.computing import compute_waiting
 from leaderboard.models import Analysis
+from leaderboard.results.computing import compute_waiting
 from tests.campaigns.judged import items_of, judge, table
 from tests.campaigns.sets import made_campaign, made_raters, made_user
 

@@ -11,7 +11,7 @@ from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.overview import response_time_of
 from annotations.models import CorpusVersion, Rating
 from common.roles import ORGANISER
-from dialeval_site.demo import load_demo
+from dialeval_site.demo.site import load_demo
 from tests.campaigns.judged import judge_all
 from tests.campaigns.sets import made_campaign, made_raters, made_user
 

@@ -22,8 +22,7 @@ from annotations.models import (
     System,
     Turn,
 )
-from dialeval_site import tokens
-from leaderboard.analyses import look
+from dialeval_site.accounts import tokens
 from leaderboard.challenges.actions.finalising import settle
 from leaderboard.challenges.models import (
     GeneratedResponse,
@@ -34,6 +33,7 @@ from leaderboard.challenges.models import (
     Webhook,
 )
 from leaderboard.models import SubmittedMetric, SubmittedScores
+from leaderboard.results import look
 from tests.campaigns.sets import made_campaign, made_raters, made_user
 from tests.challenges.boards import finished_run, scored_with
 from tests.challenges.sets import open_challenge, open_round, submit, taken_in, team_with_member

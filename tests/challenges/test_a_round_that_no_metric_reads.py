@@ -14,12 +14,12 @@ from django.urls import reverse
 
 from annotations.corpora.queries import version_of
 from annotations.models import CorpusVersion
-from leaderboard.analyses.computing import compute_waiting
 from leaderboard.challenges.forms.round import RoundForm
 from leaderboard.challenges.models import Round
 from leaderboard.challenges.queries.board import round_board
 from leaderboard.pages.metrics.tables import HARD_TO_READ, metric_board
 from leaderboard.queries.correlations import meta_evaluation
+from leaderboard.results.computing import compute_waiting
 from tests.challenges.sets import good_file, open_challenge, open_round, scored, team_with_member
 
 pytestmark = pytest.mark.django_db

@@ -9,13 +9,13 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
-from leaderboard.analyses import rows as analysis_rows
-from leaderboard.analyses.answer_cache import forget
-from leaderboard.analyses.computing import compute_waiting
 from leaderboard.challenges.board.split import split_dialogues
 from leaderboard.challenges.models import Round
 from leaderboard.challenges.queries.board import round_board
 from leaderboard.models import Analysis
+from leaderboard.results import rows as analysis_rows
+from leaderboard.results.answer_cache import forget
+from leaderboard.results.computing import compute_waiting
 from tests.campaigns.sets import made_user
 from tests.challenges.boards import (
     around,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth import authenticate
 
-from dialeval_site.demo_challenge import BASELINES_ACCOUNT, SLUG, load_demo_challenge
+from dialeval_site.demo.challenge import BASELINES_ACCOUNT, SLUG, load_demo_challenge
 from leaderboard.challenges.models import Challenge, Submission, Team
 from tests.campaigns.sets import made_user
 from tests.challenges.sets import computed, small_version, taken_in
@@ -44,7 +44,7 @@ def test_nobody_logs_in_as_the_baselines() -> None:
 
 
 def test_it_is_there_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dialeval_site import demo_challenge
+    from dialeval_site.demo import challenge as demo_challenge
 
     def broken(*_arguments: object) -> bytes:
         raise RuntimeError("the machine was switched off")

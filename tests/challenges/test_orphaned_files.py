@@ -165,7 +165,7 @@ def test_an_operator_who_has_looked_moves_them_all_the_same(
 def test_readiness_and_monitoring_say_that_files_have_no_row(
     client: Client, stored: list[Submission], settings: Any
 ) -> None:
-    from dialeval_site import readiness
+    from dialeval_site.operations import readiness
 
     orphans_of(15)
     orphans.collect(later(1))

@@ -11,12 +11,12 @@ import pytest
 
 from annotations.models import CorpusVersion
 from leaderboard.actions import Described, store_submitted_metric, withdraw_submitted_metric
-from leaderboard.analyses import look
-from leaderboard.analyses.computing import compute_waiting
 from leaderboard.challenges.actions import judging, rounds
 from leaderboard.challenges.actions.interventions import cancel, re_evaluate
 from leaderboard.challenges.models import Round, Submission
 from leaderboard.challenges.queries.board import round_board
+from leaderboard.results import look
+from leaderboard.results.computing import compute_waiting
 from tests.campaigns.sets import made_user
 from tests.challenges.boards import board_round, scored_with, team_of_one
 

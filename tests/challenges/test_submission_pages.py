@@ -12,11 +12,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.models import Response
-from leaderboard.analyses.computing import compute_waiting
 from leaderboard.challenges.actions import work
 from leaderboard.challenges.models import LogLine, Round, Submission, Team
 from leaderboard.challenges.queries import submissions
 from leaderboard.challenges.queries.submissions import metric_states, stages_of
+from leaderboard.results.computing import compute_waiting
 from tests.campaigns.sets import made_user
 from tests.challenges.boards import around, board_round, scored_with, team_of_one
 from tests.challenges.sets import (

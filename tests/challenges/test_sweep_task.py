@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from dialeval_site import maintenance
+from dialeval_site.operations import maintenance
 from leaderboard.challenges import tasks
 from leaderboard.challenges.models import Submission
 from tests.challenges.sets import open_round, submit, team_with_member

@@ -468,7 +468,7 @@ def test_metric_scores_go_to_their_corpus(dialeval: Run, server: StandIn, tmp_pa
 
 def test_the_fields_of_metric_scores_are_those_that_the_api_knows() -> None:
     """It refuses every other, and the server of these tests none."""
-    from dialeval_site.api import _fields_of
+    from dialeval_site.api.root import _fields_of
 
     known = _fields_of()["api/v1/corpora/<slug:slug>/metric-scores", "POST"]["form"]
     assert known == FIELDS_OF_METRIC_SCORES

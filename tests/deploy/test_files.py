@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from dialeval_site.environment import SETTINGS
+from dialeval_site.config.environment import SETTINGS
 from tests.services import free_port
 from tests.site import PROJECT, wait_until
 
@@ -340,7 +340,7 @@ def test_threads_of_a_web_process_give_way_and_what_was_imported_is_not_looked_t
 
 
 def test_a_web_process_may_have_a_connection_for_each_thread() -> None:
-    from dialeval_site import environment
+    from dialeval_site.config import environment
 
     threads = runpy.run_path(str(DEPLOY / "gunicorn.conf.py"))["threads"]
     assert environment.whole("DATABASE_POOL_SIZE", {}) >= threads
@@ -378,7 +378,7 @@ def test_every_line_of_the_example_is_explained() -> None:
 
 def test_the_example_s_values_are_understood(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each as the settings read it, but for those that an operator has to fill in."""
-    from dialeval_site import environment
+    from dialeval_site.config import environment
 
     text = (DEPLOY / "environment.example").read_text(encoding="utf-8")
     given = dict(re.findall(r"^([A-Z][A-Z0-9_]*)=(.*)$", text, flags=re.MULTILINE))

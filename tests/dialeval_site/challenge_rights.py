@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotations.models import AuditEntry, System
 from common.roles import ORGANISER, PARTICIPANT
-from dialeval_site import tokens
+from dialeval_site.accounts import tokens
 from dialeval_site.models import ApiToken
 from leaderboard.challenges.models import Challenge, Member, Round, Submission, Team, Webhook
 from leaderboard.models import SubmittedMetric

@@ -18,9 +18,12 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from annotations.accounts import NameTaken, open_account
 from common.jobs import notifications
-from dialeval_site import accounts, address_letter, backends, environment
+from dialeval_site import backends
 from dialeval_site import settings as site_settings
-from dialeval_site.demo import DEMO_ACCOUNTS, make_account
+from dialeval_site.accounts import address_letter
+from dialeval_site.accounts import views as accounts
+from dialeval_site.config import environment
+from dialeval_site.demo.site import DEMO_ACCOUNTS, make_account
 from dialeval_site.tasks import tell_former_address
 from tests.challenges.receivers import mail_receiver
 from tests.dialeval_site.authenticator import code_of

@@ -18,12 +18,12 @@ from django.urls import reverse
 
 from annotations import rates
 from annotations.models import AuditEntry, CorpusVersion
-from dialeval_site import api as api_module
-from dialeval_site.api_gate import ApiGate
-from dialeval_site.api_pages import pages_of
-from dialeval_site.head_requests import HeadMiddleware
+from dialeval_site.api import root as api_module
+from dialeval_site.api.pages import pages_of
+from dialeval_site.middleware.api_gate import ApiGate
+from dialeval_site.middleware.head_requests import HeadMiddleware
 from leaderboard import exports
-from leaderboard.analyses import all_kinds
+from leaderboard.results import all_kinds
 from tests.api_client import Program, all_items, program_of
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, person
 from tests.services import free_port
@@ -127,7 +127,7 @@ def test_while_redis_is_away_requests_are_counted_by_each_process(settings) -> N
     settings.API_RATE = 2
     settings.CACHES = {
         "default": {
-            "BACKEND": "dialeval_site.redis_cache.RedisCache",
+            "BACKEND": "dialeval_site.config.redis_cache.RedisCache",
             "LOCATION": f"redis://127.0.0.1:{free_port()}/0",
             "OPTIONS": {"socket_connect_timeout": 0.5},
         }

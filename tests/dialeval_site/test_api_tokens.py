@@ -19,10 +19,10 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from annotations.models import AuditEntry
 from common.roles import ORGANISER
-from dialeval_site import tokens
-from dialeval_site.demo import DEMO_ACCOUNTS
+from dialeval_site.accounts import tokens
+from dialeval_site.demo.site import DEMO_ACCOUNTS
+from dialeval_site.middleware.request_ids import HEADER
 from dialeval_site.models import ApiToken
-from dialeval_site.request_ids import HEADER
 from tests.api_client import Program, program_of, token_of
 from tests.at_once import at_once
 from tests.dialeval_site.authenticator import code_of

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from common import temporary
-from dialeval_site.backups import archive
-from dialeval_site.backups.archive import ArchiveError
+from dialeval_site.operations.backups import archive
+from dialeval_site.operations.backups.archive import ArchiveError
 from tests.own_home import HOME
 from tests.site import PROJECT
 
@@ -97,7 +97,7 @@ HALF_WRITTEN = """
 import sys, time
 from pathlib import Path
 from common import temporary
-from dialeval_site.backups import archive
+from dialeval_site.operations.backups import archive
 temporary.use(Path(sys.argv[2]))
 with archive.written(Path(sys.argv[1])) as file:
     print("writes", flush=True)

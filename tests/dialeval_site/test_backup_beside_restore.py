@@ -17,7 +17,7 @@ from django.core.management import call_command
 from django.db import connection, transaction
 
 from annotations.models import AuditEntry
-from dialeval_site.backups import apart, making, restoring
+from dialeval_site.operations.backups import apart, making, restoring
 from tests.dialeval_site.test_backup_in_use import read
 from tests.stored_uploads import files_below
 

@@ -26,7 +26,7 @@ from annotations.models import (
     System,
     Turn,
 )
-from dialeval_site.backups import making, portable
+from dialeval_site.operations.backups import making, portable
 from leaderboard.challenges.actions.receiving import store
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.uploads import upload_from_bytes

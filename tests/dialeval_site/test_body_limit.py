@@ -21,8 +21,8 @@ from ninja.params.models import FileModel
 from annotations.models import Corpus
 from common.file_bodies import admission_of
 from common.roles import ORGANISER
-from dialeval_site import body_limit
-from dialeval_site.api import operations
+from dialeval_site.api.root import operations
+from dialeval_site.middleware import body_limit
 from leaderboard.challenges import uploads
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.upload_handler import ToDisk

@@ -10,8 +10,8 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.test import RequestFactory
 
 from common.cache import Part
-from dialeval_site import compression
-from dialeval_site.compression import QuickGZip, gzipped
+from dialeval_site.middleware import compression
+from dialeval_site.middleware.compression import QuickGZip, gzipped
 
 TABLE = "".join(
     f"<tr><td>{number}</td><td>−{number / 7:.3f}</td></tr>" for number in range(4000)

@@ -26,9 +26,11 @@ from annotations.campaigns.actions import invitations
 from annotations.campaigns.actions.work_queue import CannotJoin, fill_queue, join
 from annotations.campaigns.models import Conversation, Invitation, Message
 from annotations.models import Corpus, DemoAccount
-from dialeval_site import api, demo, password_reset, second_step, tokens
+from dialeval_site.accounts import password_reset, second_step, tokens
+from dialeval_site.api import root as api
 from dialeval_site.celery import app
-from dialeval_site.demo import DEMO_ACCOUNTS, make_account
+from dialeval_site.demo import site as demo
+from dialeval_site.demo.site import DEMO_ACCOUNTS, make_account
 from dialeval_site.models import ApiToken
 from leaderboard.challenges import notices as delivery
 from leaderboard.challenges.actions import notices, teams
@@ -350,8 +352,8 @@ PREPARED = """
 import json
 from django.contrib.sessions.backends.db import SessionStore
 from django.conf import settings
-from dialeval_site import tokens
-from dialeval_site.demo import DEMO_ACCOUNTS, make_account
+from dialeval_site.accounts import tokens
+from dialeval_site.demo.site import DEMO_ACCOUNTS, make_account
 from leaderboard.challenges.actions import notices, teams
 from leaderboard.challenges.models import Notice
 from tests.challenges.sets import open_challenge, open_round, submit

@@ -18,7 +18,7 @@ from django.core.management import (
 )
 from django.core.management.base import OutputWrapper
 
-from dialeval_site.environment import SETTINGS
+from dialeval_site.config.environment import SETTINGS
 from dialeval_site.settings import VERSION
 from tests.dialeval_site.documents import (
     ShellLine,
@@ -64,7 +64,7 @@ def test_nothing_reads_a_variable_that_is_not_on_the_page() -> None:
 def modules() -> list[str]:
     files = [path for package in PACKAGES for path in (PROJECT / package).rglob("*.py")]
     names = [str(path.relative_to(PROJECT)) for path in [*files, PROJECT / "manage.py"]]
-    return [name for name in names if name != "dialeval_site/environment.py"]
+    return [name for name in names if name != "dialeval_site/config/environment.py"]
 
 
 def variables_read(module: str) -> Iterator[str]:

@@ -39,7 +39,7 @@ from annotations.personas.knowledge import (
     OLDEST,
     YOUNGEST,
 )
-from dialeval_site import demo_campaigns
+from dialeval_site.demo import campaigns as demo_campaigns
 from leaderboard.pages.raters.query import WIDEST_SHOWN
 from tests.campaigns.sets import made_campaign, made_raters
 from tests.dialeval_site.documents import code_words, first_table, sections, table_rows, text_of

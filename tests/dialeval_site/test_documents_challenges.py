@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 from scipy import stats
 
-from dialeval_site import demo_challenge
+from dialeval_site.demo import challenge as demo_challenge
 from leaderboard.challenges import generation
 from leaderboard.challenges.actions import plan
 from leaderboard.challenges.actions.rounds import NOTED, RoundParams

@@ -16,7 +16,7 @@ from django.core.management import (
     call_command,
 )
 
-from dialeval_site.demo import DEMO_CORPUS
+from dialeval_site.demo.site import DEMO_CORPUS
 from tests.dialeval_site.small_corpora import write_corpus
 from tests.reference import KEYS_OF_JSON
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from dialeval_site.demo import DEMO_CORPUS
+from dialeval_site.demo.site import DEMO_CORPUS
 from tests.conftest import made_site
 from tests.dialeval_site.documents import sections, text_of
 from tests.dialeval_site.small_corpora import write_corpus

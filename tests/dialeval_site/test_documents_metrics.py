@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from dialeval_site.demo import WITH_A_MODEL
+from dialeval_site.demo.site import WITH_A_MODEL
 from tests.dialeval_site.documents import (
     code_words,
     first_table,

@@ -8,8 +8,8 @@ import shlex
 
 from django.core.management import get_commands
 
-from dialeval_site import environment
-from dialeval_site.environment import SETTINGS
+from dialeval_site.config import environment
+from dialeval_site.config.environment import SETTINGS
 from tests.dialeval_site.documents import code_words, flat, sections, text_of
 from tests.dialeval_site.example_checks import check_make, check_management, check_systemctl
 from tests.site import PROJECT

@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from dialeval_site import accounts, api_tokens, backends, tokens
-from dialeval_site.api import api
+from dialeval_site import backends
+from dialeval_site.accounts import api as api_tokens
+from dialeval_site.accounts import tokens
+from dialeval_site.accounts import views as accounts
+from dialeval_site.api.root import api
 from leaderboard.challenges import notices
 from leaderboard.challenges.actions import notices as notice_rows
 from leaderboard.challenges.models import Notice, Webhook
@@ -115,11 +118,11 @@ def test_the_table_of_the_api_names_all_that_it_offers() -> None:
 
 def test_every_code_of_a_refusal_is_documented() -> None:
     sources = [
-        *(PROJECT / "dialeval_site").glob("*.py"),
+        *(PROJECT / "dialeval_site").rglob("*.py"),
         *(PROJECT / "common" / "api").glob("*.py"),
         PROJECT / "annotations" / "corpora" / "api.py",
         *(PROJECT / package / "api.py" for package in ("workers/runs", "leaderboard")),
-        PROJECT / "leaderboard" / "analyses" / "rest.py",
+        PROJECT / "leaderboard" / "results" / "rest.py",
         *(PROJECT / "leaderboard" / "challenges" / "api").glob("*.py"),
     ]
     codes = {

@@ -14,8 +14,8 @@ import pytest
 from annotations.campaigns.models.campaign import Campaign
 from annotations.formats.importers.registry import importers
 from common.text import MAX_RESPONSE
-from dialeval_site.demo import DEMO_CORPUS
-from dialeval_site.environment import SETTINGS
+from dialeval_site.config.environment import SETTINGS
+from dialeval_site.demo.site import DEMO_CORPUS
 from tests.conftest import made_site
 from tests.dialeval_site.documents import first_table, flat, sections, table_rows, text_of
 from tests.site import PROJECT, Site

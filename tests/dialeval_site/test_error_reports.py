@@ -8,10 +8,10 @@ import json
 import pytest
 from django.test import RequestFactory
 
-from dialeval_site import log_context
-from dialeval_site.api_gate import _in_one_form
-from dialeval_site.error_pages import server_error
-from dialeval_site.error_reports import Scrubbed
+from dialeval_site.middleware.api_gate import _in_one_form
+from dialeval_site.operations import log_context
+from dialeval_site.operations.error_pages import server_error
+from dialeval_site.operations.error_reports import Scrubbed
 
 
 def test_a_report_has_the_address_and_the_method_and_nothing_else_of_the_request() -> None:
@@ -70,7 +70,7 @@ def test_the_page_of_a_database_that_is_away_says_what_to_do(
 ) -> None:
     """To who only opened a page it spoke of what had been sent, and led to the home page, which
     cannot be loaded either."""
-    monkeypatch.setattr("dialeval_site.error_pages.is_away", lambda _problem: True)
+    monkeypatch.setattr("dialeval_site.operations.error_pages.is_away", lambda _problem: True)
     page = server_error(RequestFactory().generic(method, "/campaigns/new/"))
     text = page.content.decode()
     assert page.status_code == 503

@@ -11,7 +11,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dialeval_site import expired_sessions, maintenance, tasks
+from dialeval_site import tasks
+from dialeval_site.operations import expired_sessions, maintenance
 
 pytestmark = pytest.mark.django_db
 

@@ -16,7 +16,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotations.models import AttemptCount, System
-from dialeval_site import readiness
+from dialeval_site.operations import readiness
 from tests.conftest import ON_SERVICES
 from tests.dialeval_site.small_corpora import PUBLIC, store_corpus
 from workers.models import MetricRun, QueueSeen

@@ -13,10 +13,11 @@ from celery import current_app
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from dialeval_site import log_context, task_context
-from dialeval_site.logs import Json, Line, NoSweeps, configuration
-from dialeval_site.maintenance import SWEEP_TASK, SWEEPS
-from dialeval_site.request_ids import HEADER, AccessLog, RequestIds
+from dialeval_site.config import task_context
+from dialeval_site.middleware.request_ids import HEADER, AccessLog, RequestIds
+from dialeval_site.operations import log_context
+from dialeval_site.operations.logs import Json, Line, NoSweeps, configuration
+from dialeval_site.operations.maintenance import SWEEP_TASK, SWEEPS
 from tests.dialeval_site.documents import sections, text_of
 
 

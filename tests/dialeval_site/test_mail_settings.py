@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from dialeval_site.mail_settings import mail_settings
+from dialeval_site.config.mail_settings import mail_settings
 
 
 def test_no_address_no_mail() -> None:

@@ -16,7 +16,7 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from annotations.models import Rating, System
-from dialeval_site.monitoring import work
+from dialeval_site.operations.monitoring import work
 from tests.challenges.sets import open_round, submit, team_with_member
 from tests.dialeval_site.documents import code_words, first_table, sections, text_of
 from tests.dialeval_site.small_corpora import PUBLIC, store_corpus

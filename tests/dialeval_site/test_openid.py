@@ -18,8 +18,9 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from annotations.models import AuditEntry
 from common.roles import ORGANISER
-from dialeval_site import environment, openid_views
-from dialeval_site.demo import DEMO_ACCOUNTS, make_account
+from dialeval_site.accounts import openid_views
+from dialeval_site.config import environment
+from dialeval_site.demo.site import DEMO_ACCOUNTS, make_account
 from dialeval_site.models import LinkedIdentity
 from tests.dialeval_site.authenticator import code_of
 from tests.dialeval_site.openid_provider import CLIENT_ID, CLIENT_SECRET, running_provider

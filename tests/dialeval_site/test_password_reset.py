@@ -15,8 +15,8 @@ from django.urls import reverse
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from common.jobs import notifications
-from dialeval_site import password_reset, password_views, tokens
-from dialeval_site.demo import DEMO_ACCOUNTS, make_account
+from dialeval_site.accounts import password_reset, password_views, tokens
+from dialeval_site.demo.site import DEMO_ACCOUNTS, make_account
 from tests.challenges.receivers import MailReceiver, mail_receiver
 
 pytestmark = pytest.mark.django_db

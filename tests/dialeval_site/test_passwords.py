@@ -17,7 +17,8 @@ from django.contrib.auth.hashers import (
 )
 from django.test import override_settings
 
-from dialeval_site import passwords, settings
+from dialeval_site import settings
+from dialeval_site.accounts import passwords
 from tests.site import PROJECT
 
 PASSWORD, SALT, FEW = "correct horse battery", "saltsaltsaltsaltsaltsa", 1000
@@ -25,7 +26,7 @@ PASSWORD, SALT, FEW = "correct horse battery", "saltsaltsaltsaltsaltsa", 1000
 HASHES_IN_A_FORKED_PROCESS = """
 import os
 import signal
-from dialeval_site.passwords import HashedAside, HashedBefore
+from dialeval_site.accounts.passwords import HashedAside, HashedBefore
 
 def hashed():
     return HashedAside().encode("a pass word", "saltsalt"), HashedBefore().encode("a pass word", "saltsalt", 1)
@@ -40,7 +41,9 @@ os._exit(0 if hashed() == before else 1)
 
 def test_the_site_hashes_aside() -> None:
     names = ("HashedAside", "HashedBefore")
-    assert [f"dialeval_site.passwords.{name}" for name in names] == settings.PASSWORD_HASHERS
+    assert [
+        f"dialeval_site.accounts.passwords.{name}" for name in names
+    ] == settings.PASSWORD_HASHERS
 
 
 def test_a_new_password_is_stored_at_the_least_cost_that_owasp_recommends() -> None:

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from dialeval_site import api
+from dialeval_site.api import root as api
 from tests.api_client import Program
 from tests.dialeval_site.addresses import client_of, outcome
 from tests.dialeval_site.challenge_matrix import CALLERS, OPERATIONS, Operation

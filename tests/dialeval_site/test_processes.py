@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dialeval_site.processes import NICENESS_THAT_GIVES_WAY, Child
+from dialeval_site.operations.processes import NICENESS_THAT_GIVES_WAY, Child
 from tests.site import PROJECT
 
 SLEEPS = [sys.executable, "-c", "import time; time.sleep(60)"]

@@ -16,7 +16,7 @@ import pytest
 
 from annotations.formats.exporters.registry import exporters
 from annotations.formats.importers.registry import importers
-from dialeval_site.environment import SETTINGS
+from dialeval_site.config.environment import SETTINGS
 from tests import reference
 from tests.dialeval_site.documents import code_words, first_table, sections, text_of
 from tests.site import PROJECT

@@ -16,8 +16,8 @@ from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from dialeval_site.backups import making
-from dialeval_site.storage import file_storage
+from dialeval_site.config.storage import file_storage
+from dialeval_site.operations.backups import making
 from tests.object_storage import KEYS, storage_url
 from tests.services import free_port
 from tests.stored_uploads import files_below

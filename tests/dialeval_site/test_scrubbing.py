@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from dialeval_site import environment
-from dialeval_site.scrubbing import HIDDEN, Scrubber
+from dialeval_site.config import environment
+from dialeval_site.operations.scrubbing import HIDDEN, Scrubber
 
 LOOKS_LIKE_ONE = {
     "a token of the API": ("used dial_4fJk-29_aaQQzz today", "4fJk-29_aaQQzz"),

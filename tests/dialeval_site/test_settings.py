@@ -21,7 +21,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 from django.db.utils import ConnectionHandler
 
-from dialeval_site import environment
+from dialeval_site.config import environment
 from tests.site import PROJECT
 
 PRODUCTION = {
@@ -78,7 +78,7 @@ def test_a_wrong_setting_ends_a_command_with_one_line(tmp_path: Path) -> None:
 
 
 def test_production_has_no_demo(settings_with) -> None:
-    from dialeval_site import demo
+    from dialeval_site.demo import site as demo
 
     production = type("settings", (), settings_with(**PRODUCTION))
     with pytest.MonkeyPatch.context() as patch:
@@ -343,7 +343,7 @@ def test_postgres_gets_a_pool_of_the_size_that_is_set(settings_with) -> None:
     database = settings_with(
         DATABASE_URL="postgres://ann:pass@db.example/dialeval", DATABASE_POOL_SIZE="7"
     )["DATABASES"]
-    assert database["default"]["ENGINE"] == "dialeval_site.postgresql"
+    assert database["default"]["ENGINE"] == "dialeval_site.config.postgresql"
     assert database["default"]["HOST"] == "db.example"
     assert database["default"]["OPTIONS"]["pool"] == {
         "min_size": 1,

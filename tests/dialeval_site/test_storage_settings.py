@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from dialeval_site.storage import file_storage
+from dialeval_site.config.storage import file_storage
 
 HERE = Path("/var/lib/dialeval/files")
 

@@ -25,8 +25,9 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from annotations.models import AuditEntry
 from common.roles import ORGANISER, is_organiser
-from dialeval_site import environment, second_step, tokens, two_factor
-from dialeval_site.demo import DEMO_ACCOUNTS, make_account
+from dialeval_site.accounts import second_step, tokens, two_factor
+from dialeval_site.config import environment
+from dialeval_site.demo.site import DEMO_ACCOUNTS, make_account
 from tests.dialeval_site.authenticator import code_of, key_on, recovery_codes_on
 
 PASSWORD = "a door of seven colours"

@@ -22,7 +22,7 @@ import os
 import time
 from pathlib import Path
 
-from leaderboard.analyses import registered
+from leaderboard.results import registered
 from workers.metrics.base import Metric
 
 
@@ -41,7 +41,7 @@ slow = Metric(
 machine."""
 LOOK = (
     "from workers.metrics.registry import all_metrics; all_metrics()\nfrom annotations.corpora.queries "
-    "import version_of; from leaderboard.analyses import look\nfound = look(version_of('small'), "
+    "import version_of; from leaderboard.results import look\nfound = look(version_of('small'), "
     "'slow')\nprint(found.state, found.answer['revision'] if isinstance(found.answer, dict) else None)"
 )
 CHANGE = (

@@ -30,7 +30,7 @@ ONE_KEY = {"SECRET_KEY": "k" * 50}
 """Pages hold signed addresses: those of two sites are the same only where they sign with one
 key."""
 FILL = """
-from dialeval_site import demo
+from dialeval_site.demo import site as demo
 demo.load_demo()
 from annotations.models import AuditEntry
 subject = 'tab\\t back\\\\slash "quoted" \\n é 漢 \\U0001f600'
@@ -43,7 +43,7 @@ import hashlib, json
 from django.apps import apps
 from django.core.files.storage import storages
 from common import storage
-from dialeval_site.backups import portable
+from dialeval_site.operations.backups import portable
 def plain(value):
     return json.dumps(value, sort_keys=True, default=str)
 found = {}
@@ -85,7 +85,7 @@ THEN = """
 import json
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
-from dialeval_site.backups import portable
+from dialeval_site.operations.backups import portable
 loader = MigrationLoader(connection)
 later = loader.graph.backwards_plan(("annotations", "0004_audit_is_append_only"))
 registry = loader.project_state([node for node in loader.graph.nodes if node not in later]).apps

@@ -141,7 +141,7 @@ def test_the_procfile_s_processes_come_up_do_work_and_end(deployed: Deployed) ->
     assert deployed.ready()["workers"]["gpu"]["reason"] == "no worker was ever seen"
 
     deployed.site.python(
-        "from dialeval_site.demo import DEMO_CORPUS\n"
+        "from dialeval_site.demo.site import DEMO_CORPUS\n"
         "from annotations.corpora import actions\n"
         "from annotations.formats.importers.registry import importers\n"
         "actions.import_corpus(importers()['jsonl'], DEMO_CORPUS, 'usual', is_public=True)"

@@ -213,9 +213,10 @@ def test_a_worker_s_fault_is_reported_with_its_row(site: Site, sink: Sink) -> No
     pk = site.python(
         "from annotations.formats.importers.registry import importers\n"
         "from annotations.corpora import actions\n"
-        "from annotations.models import System\nfrom workers.models import MetricRun\nfrom dialeval_site.demo import "
-        "DEMO_CORPUS\nactions.import_corpus(importers()['jsonl'], DEMO_CORPUS, 'usual', "
-        "is_public=True)\nprint(MetricRun.objects.create(system=System.objects.earliest('pk'), "
+        "from annotations.models import System\nfrom workers.models import MetricRun\n"
+        "from dialeval_site.demo.site import DEMO_CORPUS\n"
+        "actions.import_corpus(importers()['jsonl'], DEMO_CORPUS, 'usual', is_public=True)\n"
+        "print(MetricRun.objects.create(system=System.objects.earliest('pk'), "
         "metric='word_f1', metric_version='99', configuration='word_f1', queue='cpu').pk)"
     )
     site.start_worker()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from kombu import Connection
 
-import dialeval_site.folder_broker  # noqa: F401  makes the scheme known
+import dialeval_site.config.folder_broker  # noqa: F401  makes the scheme known
 
 WRITERS, READERS, EACH = 3, 3, 400
 processes = multiprocessing.get_context("spawn")

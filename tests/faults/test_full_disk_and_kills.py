@@ -148,7 +148,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     from tests.conftest import made_site
 
     with made_site(tmp_path_factory.mktemp("demo")) as site:
-        site.python("from dialeval_site.demo import load_demo; load_demo()")
+        site.python("from dialeval_site.demo.site import load_demo; load_demo()")
         yield site
 
 

@@ -22,7 +22,7 @@ from tests.site import Site, answers, kill, wait_until
 pytestmark = pytest.mark.slow
 
 SET_UP = """
-from dialeval_site.demo import load_demo
+from dialeval_site.demo.site import load_demo
 from workers.models import MetricRun
 from django.test import Client
 from django.contrib.auth.models import User

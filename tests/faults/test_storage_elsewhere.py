@@ -184,7 +184,7 @@ def test_the_site_says_whether_its_storage_answers(
     machines: tuple[Site, Site], storage: ObjectStorage
 ) -> None:
     web, _ = machines
-    ask = "from dialeval_site.storage import storage_answers; print(storage_answers())"
+    ask = "from dialeval_site.config.storage import storage_answers; print(storage_answers())"
     assert web.python(ask).splitlines()[-1] == "True"
     assert storage.objects() == {}  # what it tried with is gone
     storage.stop()

@@ -77,7 +77,7 @@ class Processes:
 
     def _start_web(self):
         command = ["-m", "gunicorn", "dialeval_site.wsgi", "--bind", self.bind, "--threads", "4"]
-        command += ["--worker-class", "dialeval_site.web_worker.Worker"]
+        command += ["--worker-class", "dialeval_site.operations.web_worker.Worker"]
         return self.site.start("web", *command, "--workers", str(self.web_processes))
 
     def _start_worker(self):

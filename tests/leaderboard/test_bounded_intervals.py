@@ -10,12 +10,12 @@ import pytest
 from django.core.management import call_command
 
 from annotations.models import CorpusVersion
-from leaderboard.analyses import json_form
 from leaderboard.pages.fewer_ratings.query import prediction_powered
 from leaderboard.pages.raters.query import rater_effects
 from leaderboard.pages.system_pair.query import system_pair
 from leaderboard.pages.systems.query import system_profile
 from leaderboard.queries.standing import system_standing
+from leaderboard.results import json_form
 from tests.annotations.stored import dialogue, rated_corpus, stored
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,6 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotations.models import CorpusVersion
-from leaderboard.analyses import json_form
 from leaderboard.pages.systems.query import separating
 from leaderboard.queries.comparisons import (
     compared_pairs,
@@ -18,6 +17,7 @@ from leaderboard.queries.comparisons import (
     permutations_for,
 )
 from leaderboard.queries.pair_tests import pair_tests
+from leaderboard.results import json_form
 from tests.leaderboard.conftest import Rated
 from workers.models import MetricRun
 

@@ -20,7 +20,6 @@ from django.test import Client
 
 from annotations.corpora.queries import NotFound, version_of
 from annotations.models import CorpusVersion, Response, System
-from leaderboard.analyses.computing import answer_of, compute_waiting
 from leaderboard.metric_requests import correlation_params
 from leaderboard.models import Analysis
 from leaderboard.pages.report.contents import contents_of
@@ -31,6 +30,7 @@ from leaderboard.queries.system_choice import (
     resolve_choice,
     system_choices,
 )
+from leaderboard.results.computing import answer_of, compute_waiting
 
 pytestmark = pytest.mark.django_db
 

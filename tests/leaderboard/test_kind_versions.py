@@ -23,8 +23,8 @@ from django.core.management import call_command
 from annotations.campaigns.queries.ratings import aspects_of
 from annotations.formats.records import DialogueRecord, TurnRecord, Utterance
 from annotations.models import CorpusVersion
-from leaderboard.analyses.computing import answer_of
-from leaderboard.analyses.kinds import all_kinds
+from leaderboard.results.computing import answer_of
+from leaderboard.results.kinds import all_kinds
 from tests.annotations.stored import Scores, rated_corpus, stored
 from tests.campaigns.judged import table
 from tests.campaigns.sets import made_campaign, made_raters

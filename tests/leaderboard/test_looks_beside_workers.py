@@ -10,8 +10,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotations.models import CorpusVersion
-from leaderboard.analyses import rows
 from leaderboard.models import Analysis
+from leaderboard.results import rows
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
 
 LONG_AGO = timedelta(days=1)

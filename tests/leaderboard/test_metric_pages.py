@@ -11,9 +11,9 @@ from django.test import Client
 
 from annotations.corpora.actions import data_changed
 from annotations.models import Corpus, CorpusVersion
-from leaderboard.analyses.computing import answer_of, compute_waiting
 from leaderboard.models import Analysis
 from leaderboard.pages.metric.query import disagreement
+from leaderboard.results.computing import answer_of, compute_waiting
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
 from workers.models import MetricRun
 

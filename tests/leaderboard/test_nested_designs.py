@@ -18,12 +18,12 @@ from django.test import Client
 
 from annotations.corpora.queries import version_of
 from annotations.models import CorpusVersion, System
-from leaderboard.analyses.computing import compute_waiting
 from leaderboard.challenges.files.scores import check_scores
 from leaderboard.challenges.queries.scores import template_of_scores
 from leaderboard.challenges.validation import answered_places, layout_of
 from leaderboard.pages.report.contents import contents_of
 from leaderboard.pages.system_pair.query import system_pair
+from leaderboard.results.computing import compute_waiting
 from workers.judges.progress import JudgeProgress
 from workers.models import MetricRun
 from workers.runs import queries

@@ -21,8 +21,8 @@ from scipy.stats import pearsonr
 from annotations.corpora.queries import version_of
 from annotations.models import CorpusVersion
 from common.tables.numerals import written
-from leaderboard.analyses.computing import compute_waiting
 from leaderboard.pages.report.contents import contents_of
+from leaderboard.results.computing import compute_waiting
 from tests.annotations.formats.importers.helpers import real_file
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]

@@ -15,11 +15,11 @@ from django.test import Client
 
 from annotations.models import CorpusVersion, System
 from common.tables.to_csv import table_to_csv
-from leaderboard.analyses.computing import answer_of
 from leaderboard.models import Analysis
 from leaderboard.pages.maps import query
 from leaderboard.pages.maps.query import metric_correlations
 from leaderboard.pages.metrics.plots import scatter_figures
+from leaderboard.results.computing import answer_of
 from tests.annotations.stored import Scores, dialogue, rated_corpus, stored
 from workers.inference.encoders import encoder
 from workers.inference.model_files import ModelError

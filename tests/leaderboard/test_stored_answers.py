@@ -16,10 +16,10 @@ from annotations.corpora.actions import data_changed
 from annotations.models import CorpusVersion, System
 from common.estimates import Estimate
 from common.jobs.models import Claim
-from leaderboard.analyses import Kind, drop, kinds, look, refresh, registered, rows, whole
-from leaderboard.analyses.computing import answer_of, compute, compute_waiting
 from leaderboard.answers import LeftOut
 from leaderboard.models import Analysis
+from leaderboard.results import Kind, drop, kinds, look, refresh, registered, rows, whole
+from leaderboard.results.computing import answer_of, compute, compute_waiting
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
 from workers.models import MetricRun
 from workers.signals import run_begins

@@ -12,9 +12,9 @@ from celery import current_app
 from django.utils import timezone
 
 from annotations.models import CorpusVersion
-from leaderboard.analyses import computing
-from leaderboard.analyses.computing import compute_longest_waiting
 from leaderboard.models import Analysis
+from leaderboard.results import computing
+from leaderboard.results.computing import compute_longest_waiting
 from tests.campaigns.sets import made_version
 from workers.models import MetricRun
 from workers.signals import run_begins

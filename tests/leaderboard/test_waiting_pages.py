@@ -14,10 +14,10 @@ from django.utils import timezone
 from annotations.campaigns.actions.setup import delete
 from annotations.corpora.actions import data_changed
 from annotations.models import CorpusVersion
-from leaderboard.analyses import look, rows
-from leaderboard.analyses.computing import compute_waiting
-from leaderboard.analyses.kinds import all_kinds
 from leaderboard.models import Analysis
+from leaderboard.results import look, rows
+from leaderboard.results.computing import compute_waiting
+from leaderboard.results.kinds import all_kinds
 from tests.campaigns.sets import made_campaign, made_user
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
 
@@ -60,7 +60,7 @@ def broken(version: CorpusVersion) -> None:
 def _made_by() -> str:
     from importlib import import_module
 
-    looking = import_module("leaderboard.analyses.look")
+    looking = import_module("leaderboard.results.look")
     return looking.wanted_of(all_kinds()["agreement"], CorpusVersion(revision=0), {}).made_by
 
 

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotations.corpora.actions import data_changed
-from leaderboard.analyses.rows import drop
+from leaderboard.results.rows import drop
 from tests.leaderboard.test_system_board import STEADY, Made, made, odd_metrics  # noqa: F401 (fixtures)
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from dialeval_site import tokens
+from dialeval_site.accounts import tokens
 from tests.challenges.sets import made_user
 
 pytestmark = pytest.mark.django_db
@@ -77,7 +77,7 @@ def test_no_field_is_set_that_was_not_asked_for(extra: str) -> None:
 
 
 def test_every_body_of_the_api_refuses_fields_that_it_does_not_know() -> None:
-    from dialeval_site.api import document
+    from dialeval_site.api.root import document
 
     schemas = document()["components"]["schemas"]
     taken = set()

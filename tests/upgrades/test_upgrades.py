@@ -325,7 +325,7 @@ def test_tokens_codes_invitations_and_files_of_0_2_0_are_still_good(
         pytest.skip("0.1.0 had none of them")
     code = """
 import hashlib
-from dialeval_site import two_factor
+from dialeval_site.accounts import two_factor
 from django_otp.oath import totp
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.uploads import opened

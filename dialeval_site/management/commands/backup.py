@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from annotations.console import ConsoleCommand
-from dialeval_site.backups import making
+from dialeval_site.operations.backups import making
 
 
 class Command(ConsoleCommand):

@@ -11,7 +11,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.accounts import NameTaken, may_act, open_account
 from annotations.console import ConsoleCommand
-from dialeval_site.account_actions import make_organiser
+from dialeval_site.accounts.actions import make_organiser
 
 
 class Command(ConsoleCommand):

@@ -7,8 +7,8 @@ from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from annotations.console import ConsoleCommand
-from dialeval_site.backups import restoring
-from dialeval_site.backups.archive import ArchiveError
+from dialeval_site.operations.backups import restoring
+from dialeval_site.operations.backups.archive import ArchiveError
 
 
 class Command(ConsoleCommand):

@@ -20,9 +20,9 @@ from django.db import connections
 
 from annotations import site_identity
 from annotations.console import ConsoleCommand, one_migrates, parse_integer
-from dialeval_site import environment
-from dialeval_site.demo import DEMO_ACCOUNTS, load_demo
-from dialeval_site.processes import Child
+from dialeval_site.config import environment
+from dialeval_site.demo.site import DEMO_ACCOUNTS, load_demo
+from dialeval_site.operations.processes import Child
 from workers.inference.language_models.server import KEY_VARIABLE as SERVER_KEY_VARIABLE
 from workers.inference.language_models.server import (
     PACKAGED_MODEL_NAME,

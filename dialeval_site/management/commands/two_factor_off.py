@@ -6,7 +6,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand
-from dialeval_site import two_factor
+from dialeval_site.accounts import two_factor
 
 
 class Command(ConsoleCommand):

@@ -20,7 +20,6 @@ from annotations.corpora.actions import data_changed
 from annotations.models import System
 from common.jobs.models import NO_LEASE
 from common.roles import is_organiser
-from leaderboard.analyses import drop
 from leaderboard.challenges.actions.ending import board_changed, end
 from leaderboard.challenges.actions.finalising import UnknownMetric, configurations_of, settle
 from leaderboard.challenges.actions.slots import (
@@ -37,6 +36,7 @@ from leaderboard.challenges.models import (
     Submission,
 )
 from leaderboard.challenges.models.challenge import BOARD
+from leaderboard.results import drop
 from workers.models import MetricRun
 from workers.runs import actions
 

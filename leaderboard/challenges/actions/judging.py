@@ -23,7 +23,6 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from annotations.corpora.actions import data_changed
 from annotations.models import System
-from leaderboard.analyses import drop
 from leaderboard.challenges.actions.ending import board_changed
 from leaderboard.challenges.actions.interventions import CannotDo, re_evaluate
 from leaderboard.challenges.actions.refusal import LONGEST_REASON, Refused, checked_text
@@ -32,6 +31,7 @@ from leaderboard.challenges.models import LogLine, Round, Submission, Team
 from leaderboard.challenges.models.challenge import BOARD
 from leaderboard.challenges.phase import is_unveiled
 from leaderboard.challenges.queries.board import has_private_board
+from leaderboard.results import drop
 
 # --- teams ----------------------------------------------------------------------------------------
 

@@ -18,7 +18,6 @@ from annotations import audit
 from annotations.campaigns.models import ChatSystem
 from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion, System, Turn
-from leaderboard.analyses import drop
 from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.actions.setup import free_slug, locked, one_address_each
 from leaderboard.challenges.models import Challenge, Round, Team, Track
@@ -30,6 +29,7 @@ from leaderboard.challenges.models.challenge import (
     random_seed,
 )
 from leaderboard.challenges.phase import is_unveiled
+from leaderboard.results import drop
 from workers.metrics.common.configuration import ConfigurationError, parse
 from workers.runs import actions, queries
 from workers.runs.queries import why_not_offered

@@ -16,7 +16,6 @@ from common.api.access import Token
 from common.api.problems import Refused, refusals
 from common.api.schemas import Page, Paging, Text
 from common.file_bodies import takes_file
-from leaderboard.analyses.rest import NotYet, not_yet
 from leaderboard.challenges import access, uploads
 from leaderboard.challenges.actions.receiving import NotTaken, receive
 from leaderboard.challenges.api import documents
@@ -36,6 +35,7 @@ from leaderboard.challenges.queries.board import round_board
 from leaderboard.challenges.queries.downloads import dialogues_file, template_file, why_no_download
 from leaderboard.challenges.queries.submissions import submissions_seen_by
 from leaderboard.challenges.upload_answers import field_of, status_of
+from leaderboard.results.rest import NotYet, not_yet
 
 router = Router(tags=["rounds"])
 ROUND = "/challenges/{slug:slug}/rounds/{slug:round}"

@@ -9,14 +9,14 @@ from django.utils import timezone
 
 from annotations.models import CorpusVersion
 from common.roles import is_organiser
-from leaderboard.analyses import look
-from leaderboard.analyses.kinds import registered
 from leaderboard.challenges.access import team_of
 from leaderboard.challenges.board.split import PARTS, PartName
 from leaderboard.challenges.models import Round
 from leaderboard.challenges.models.challenge import BOARD
 from leaderboard.challenges.phase import is_unveiled, phase_of
 from leaderboard.challenges.queries.board_entries import board_answer
+from leaderboard.results import look
+from leaderboard.results.kinds import registered
 
 WAITS = "The board is being computed."
 FAILED = "The board could not be computed."

@@ -14,11 +14,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from common.roles import is_organiser
-from leaderboard.analyses import look
 from leaderboard.challenges.models import AT_WORK, LogLine, Round, Submission, Team
 from leaderboard.challenges.models.challenge import BOARD
 from leaderboard.challenges.queries.board import has_private_board, round_board, sees_private_board
 from leaderboard.challenges.queries.board_entries import scores_of_system
+from leaderboard.results import look
 from workers.metrics.common.configuration import Configuration, ConfigurationError, parse
 from workers.models import MetricRun
 from workers.runs.queries import runs_for

@@ -13,12 +13,12 @@ from django.views.decorators.http import require_safe
 
 from common.roles import is_organiser
 from common.web import page
-from leaderboard.analyses.pages import waiting_page
 from leaderboard.challenges.access import round_or_404, team_of
 from leaderboard.challenges.board.split import PARTS
 from leaderboard.challenges.models import Round
 from leaderboard.challenges.queries.board import has_private_board, round_board
 from leaderboard.challenges.views.board_table import board_table, counted_text
+from leaderboard.results.pages import waiting_page
 
 
 @never_cache

@@ -8,8 +8,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand
 from annotations.corpora import queries
-from leaderboard.analyses import computing, refresh
 from leaderboard.models import Analysis
+from leaderboard.results import computing, refresh
 
 
 class Command(ConsoleCommand):

@@ -12,7 +12,6 @@ from annotations.console import (
 )
 from annotations.corpora.queries import NotFound, resolve_aspect, version_of
 from common.tables.csv_text import csv_line
-from leaderboard.analyses import json_form
 from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
 from leaderboard.board_text import design_text
 from leaderboard.estimate_cells import LEFT_OUT, format_share, is_partial
@@ -27,6 +26,7 @@ from leaderboard.reproduction.output.variants import (
     undefined_variants,
     variant_rows,
 )
+from leaderboard.results import json_form
 from leaderboard.statistics.correlation.resampling import METHODS, UNITS
 from leaderboard.system_options import add_system_choice, left_out_line, systems_of
 from workers.metrics.common.configuration import ConfigurationError

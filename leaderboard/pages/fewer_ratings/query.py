@@ -10,7 +10,6 @@ import numpy as np
 from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion, System
 from common.estimates import Estimate
-from leaderboard.analyses.kinds import registered
 from leaderboard.answers.fewer_ratings import (
     PoweredSystem,
     PredictionPowered,
@@ -21,6 +20,7 @@ from leaderboard.queries.compared import MetricScores, chosen_metrics
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.human_scores import HumanSide, human_side, metric_grid, scale_of
 from leaderboard.queries.submitted import compared_scores
+from leaderboard.results.kinds import registered
 from leaderboard.statistics.bounded import Bounds, cut_to
 from leaderboard.statistics.correlation.placed_scores import FloatArray, IntArray
 from leaderboard.statistics.ranking.fewer_ratings import Savings, what_if

@@ -10,8 +10,6 @@ from django.views.decorators.http import require_safe
 from annotations.corpora.shortcuts import aspect_or_404, version_or_404
 from common.tables import Table
 from common.web import page
-from leaderboard.analyses import look
-from leaderboard.analyses.pages import waiting_page
 from leaderboard.answers.fewer_ratings import PredictionPowered, WhatIf
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
@@ -32,6 +30,8 @@ from leaderboard.pages.fewer_ratings.tables import (
     what_if_table,
 )
 from leaderboard.pages.metrics.query import metric_leaderboard
+from leaderboard.results import look
+from leaderboard.results.pages import waiting_page
 from leaderboard.statistics.ranking.prediction_powered import LEAST_DIALOGUES
 
 PAGE_NAME = "Fewer ratings"

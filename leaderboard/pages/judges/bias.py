@@ -9,7 +9,6 @@ import numpy as np
 
 from annotations.models import CorpusVersion, Response
 from common.estimates import Estimate, Undefined
-from leaderboard.analyses.kinds import registered
 from leaderboard.answers.judges import (
     InjectedResponse,
     Injections,
@@ -20,6 +19,7 @@ from leaderboard.answers.judges import (
 )
 from leaderboard.pages.judges.items import JudgedItems, injections_of, judged_items
 from leaderboard.queries.defaults import RESAMPLES, SEED
+from leaderboard.results.kinds import registered
 from leaderboard.statistics.correlation.placed_scores import FloatArray
 from leaderboard.statistics.judges.self_preference import self_preference
 from leaderboard.statistics.judges.standardised_gaps import by_turn_number

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from annotations.corpora.queries import select_systems
 from annotations.corpora.rating_queries import RatedItems
 from annotations.models import CorpusVersion, Response, System
-from leaderboard.analyses.kinds import registered
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side
 from leaderboard.queries.metric_runs import finished_runs_of
+from leaderboard.results.kinds import registered
 from leaderboard.statistics.correlation.placed_scores import FloatArray, IntArray
 from leaderboard.statistics.judges.standardised_gaps import Gaps, standardised_gaps
 from workers.metrics.common.configuration import (

@@ -19,8 +19,6 @@ from annotations.models import CorpusVersion
 from common.roles import is_organiser
 from common.text import parse_integer
 from common.web import page, stream_as_file
-from leaderboard.analyses import look
-from leaderboard.analyses.pages import waiting_page
 from leaderboard.answers.judges import InjectedResponse, Injections
 from leaderboard.pages.judges import bias
 from leaderboard.pages.judges.answers import OneJudged, SentRequest, one_judged, sent_request
@@ -36,6 +34,8 @@ from leaderboard.pages.judges.rows import (
     judged_rows,
 )
 from leaderboard.pages.judges.tables import bias_sentences, bias_tables
+from leaderboard.results import look
+from leaderboard.results.pages import waiting_page
 from workers.metrics.common.configuration import Configuration, ConfigurationError, parse
 
 ROWS_A_PAGE = 25

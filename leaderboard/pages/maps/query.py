@@ -13,7 +13,6 @@ from annotations.corpora.queries import select_systems
 from annotations.corpora.rating_queries import answered_turns, turn_order
 from annotations.models import CorpusVersion, Response, System, Turn
 from common.correlation import COEFFICIENTS, cluster_resamples
-from leaderboard.analyses.kinds import registered
 from leaderboard.answers.metrics import (
     CorrelatedMetrics,
     CorrelatedPair,
@@ -26,6 +25,7 @@ from leaderboard.queries.gold import gold_among
 from leaderboard.queries.human_scores import HumanSide, metric_grid
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
+from leaderboard.results.kinds import registered
 from leaderboard.statistics.correlation.metric_by_metric import (
     MetricPair,
     correlate_metrics,

@@ -18,8 +18,6 @@ from common.cache import memoize
 from common.table_frame import page_writer
 from common.tables import Cell, Column, Row, Table
 from common.web import page
-from leaderboard.analyses import Look, look
-from leaderboard.analyses.pages import waiting_page
 from leaderboard.answers.metrics import MetricComparisons, MetricsAmongThemselves
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
@@ -29,6 +27,8 @@ from leaderboard.pages.maps.tables import COEFFICIENT_LABELS, Comparisons, Corre
 from leaderboard.pages.maps.text import ahead_text, similarity_text, tied_text
 from leaderboard.queries.comparisons import comparisons
 from leaderboard.queries.system_choice import system_choices
+from leaderboard.results import Look, look
+from leaderboard.results.pages import waiting_page
 from leaderboard.system_sets import system_note, systems_or_404
 
 SHOWN = {

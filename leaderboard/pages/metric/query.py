@@ -13,7 +13,6 @@ import numpy as np
 from annotations.corpora.queries import select_systems, shown_systems
 from annotations.models import CorpusVersion, Dialogue, Response, Turn
 from common.estimates import Undefined
-from leaderboard.analyses.kinds import registered
 from leaderboard.answers.metrics import (
     Disagreement,
     ScoreBin,
@@ -26,6 +25,7 @@ from leaderboard.queries.finished_runs import metric_scores
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side, metric_grid
 from leaderboard.queries.metric_runs import finished_runs_of
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
+from leaderboard.results.kinds import registered
 from leaderboard.statistics.correlation.placed_scores import FloatArray
 from leaderboard.statistics.distribution import histogram, summary_of
 from leaderboard.statistics.significance.driving_items import Gap, OverUnder, widest_gaps

@@ -16,7 +16,6 @@ from common.cache import memoize
 from common.roles import is_organiser
 from common.web import page
 from leaderboard import queries
-from leaderboard.analyses import Look, look
 from leaderboard.answers.metrics import Disagreement, MetricCorrelations, ScoreDistribution
 from leaderboard.figures import Figure
 from leaderboard.pages.metric.figures import score_histogram, system_scores
@@ -33,6 +32,7 @@ from leaderboard.pages.metric.tables import (
     options_table,
 )
 from leaderboard.pages.metrics.query import metric_leaderboard
+from leaderboard.results import Look, look
 from leaderboard.system_sets import system_note, systems_or_404
 from workers.metrics.base import Metric
 from workers.metrics.common.configuration import Configuration, ConfigurationError, parse

@@ -8,12 +8,12 @@ from typing import Any, cast
 from annotations.corpora.rating_queries import turn_order
 from annotations.models import CorpusVersion
 from common.estimates import Estimate, Undefined
-from leaderboard.analyses.kinds import PAIRS_REFRESHED_FOR, registered
 from leaderboard.figures import Figure
 from leaderboard.figures.figure import Level
 from leaderboard.pages.metric_pair.figures import TwoScores, two_metrics_scatter
 from leaderboard.pages.metric_pair.items import Common, means_of, pair_at
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
+from leaderboard.results.kinds import PAIRS_REFRESHED_FOR, registered
 from leaderboard.stored_figures import document_of, packed
 
 

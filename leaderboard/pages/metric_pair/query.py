@@ -13,7 +13,6 @@ from django.db.models import Q
 from annotations.corpora.queries import shown_systems
 from annotations.models import CorpusVersion, Dialogue, Response, System
 from common.estimates import Undefined
-from leaderboard.analyses.kinds import PAIRS_REFRESHED_FOR, registered
 from leaderboard.pages.metric_pair.items import (
     COEFFICIENTS,
     PERMUTATIONS,
@@ -27,6 +26,7 @@ from leaderboard.pages.metric_pair.items import (
 )
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.system_choice import resolve_choice, with_choice
+from leaderboard.results.kinds import PAIRS_REFRESHED_FOR, registered
 from leaderboard.statistics.correlation.human_ceiling import LEVELS, CeilingLevel
 from leaderboard.statistics.correlation.levels import correlate_items, correlate_systems
 from leaderboard.statistics.correlation.placed_scores import PlacedScores

@@ -17,8 +17,6 @@ from common.cache import memoize
 from common.table_frame import page_writer
 from common.tables import Table
 from common.web import page
-from leaderboard.analyses import Look, look, whole
-from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.estimate_cells import COEFFICIENT_NAMES
 from leaderboard.figures import Figure
@@ -36,6 +34,8 @@ from leaderboard.pages.metrics.filters import UnknownParam, parse_params
 from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.pages.metrics.text import empty_reasons
 from leaderboard.queries.system_choice import system_choices
+from leaderboard.results import Look, look, whole
+from leaderboard.results.pages import waiting_page
 from leaderboard.stored_figures import figure_of, unpacked
 from leaderboard.system_sets import system_note, systems_or_404
 

@@ -13,8 +13,6 @@ from annotations.models import CorpusVersion, Response
 from common.estimates import Estimate
 from common.tables.numerals import written_interval
 from leaderboard import queries
-from leaderboard.analyses.computing import answer_of
-from leaderboard.analyses.kinds import registered
 from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
 from leaderboard.answers.systems import SystemStanding
 from leaderboard.board_text import name_of
@@ -28,6 +26,8 @@ from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.pages.metrics.tables import CEILING, LEAVE_ONE_OUT, chosen_estimate
 from leaderboard.pages.systems.query import system_leaderboard
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
+from leaderboard.results.computing import answer_of
+from leaderboard.results.kinds import registered
 from leaderboard.statistics.distribution import scores_by_human as group_by_human
 from leaderboard.stored_figures import document_of, long_points
 

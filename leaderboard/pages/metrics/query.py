@@ -11,10 +11,10 @@ from django.db.models import Max, Sum
 
 from annotations.models import CorpusVersion, System
 from common.estimates import Estimate
-from leaderboard.analyses.kinds import registered
 from leaderboard.answers.metrics import Cost, MetricCorrelations
 from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
+from leaderboard.results.kinds import registered
 from workers.judges.models import JudgeRun, Purse
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun

@@ -16,8 +16,6 @@ from common.cache import memoize
 from common.table_frame import page_writer
 from common.tables.to_html import TableWriter
 from common.web import page
-from leaderboard.analyses import Look, look, whole
-from leaderboard.analyses.pages import AWAITS_NEWER, waiting_page
 from leaderboard.answers.metrics import MetricComparisons, MetricCorrelations
 from leaderboard.corpus_context import corpus_context
 from leaderboard.metric_requests import comparison_params, correlation_params
@@ -37,6 +35,8 @@ from leaderboard.pages.metrics.tables import COMPARE_FORM, metric_board, shown_c
 from leaderboard.pages.metrics.text import best_row, empty_reasons, headline, tied_with_best
 from leaderboard.queries.comparisons import comparisons
 from leaderboard.queries.system_choice import system_choices
+from leaderboard.results import Look, look, whole
+from leaderboard.results.pages import AWAITS_NEWER, waiting_page
 from leaderboard.stored_figures import figure_of, table_for_file
 from leaderboard.system_sets import system_note, systems_or_404
 from workers.metrics.registry import all_metrics

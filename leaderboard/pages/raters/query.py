@@ -27,8 +27,6 @@ from annotations.corpora.queries import select_systems
 from annotations.corpora.rating_queries import RatedItems
 from annotations.models import CorpusVersion
 from common.estimates import Estimate, Undefined
-from leaderboard.analyses.computing import answer_of
-from leaderboard.analyses.kinds import registered
 from leaderboard.answers.raters import (
     CorrectedSystem,
     Deviations,
@@ -39,6 +37,8 @@ from leaderboard.answers.raters import (
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import human_side, placed_human, scale_of
 from leaderboard.queries.standing import agreement
+from leaderboard.results.computing import answer_of
+from leaderboard.results.kinds import registered
 from leaderboard.statistics.bounded import bounds_of_difference, cut_to
 from leaderboard.statistics.correlation.placed_scores import FloatArray
 from leaderboard.statistics.ranking.crossed_ratings import CrossedRatings

@@ -26,8 +26,6 @@ from common.tables import Table
 from common.tables.to_html import TableWriter
 from common.web import page
 from leaderboard import queries
-from leaderboard.analyses import look, whole
-from leaderboard.analyses.pages import waiting_page
 from leaderboard.answers.raters import RaterEffects
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
@@ -45,6 +43,8 @@ from leaderboard.pages.raters.effects_tables import (
 from leaderboard.pages.raters.figures import scale_use, severity_forest
 from leaderboard.queries import standing
 from leaderboard.queries.agreement_pairs import PAIRS_SHOWN, with_all_pairs
+from leaderboard.results import look, whole
+from leaderboard.results.pages import waiting_page
 
 
 @require_safe

@@ -17,7 +17,6 @@ from common.tables import Row, Table, choose_columns, sort_table
 from common.tables.numerals import written
 from common.tables.to_latex import table_to_latex
 from leaderboard import queries
-from leaderboard.analyses.computing import answer_of
 from leaderboard.answers.metrics import MetricComparisons, MetricCorrelations
 from leaderboard.answers.raters import RaterEffects
 from leaderboard.answers.systems import SystemStanding
@@ -40,6 +39,7 @@ from leaderboard.pages.systems.tables import system_board
 from leaderboard.pages.systems.text import headline as system_headline
 from leaderboard.queries.comparisons import comparisons
 from leaderboard.queries.standing import agreement
+from leaderboard.results.computing import answer_of
 from leaderboard.stored_figures import figure_of
 from workers.metrics.common.configuration import ConfigurationError, parse
 

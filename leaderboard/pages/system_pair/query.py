@@ -14,7 +14,6 @@ import numpy as np
 
 from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion, Response, System, Turn
-from leaderboard.analyses.kinds import PAIRS_REFRESHED_FOR, registered
 from leaderboard.queries.compared import ComparedMetric, MetricScores
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.gold import SAYS_NOTHING, compares_gold_with_itself, gold_among
@@ -26,6 +25,7 @@ from leaderboard.queries.human_scores import (
     scale_of,
 )
 from leaderboard.queries.submitted import HandedIn, compared_scores
+from leaderboard.results.kinds import PAIRS_REFRESHED_FOR, registered
 from leaderboard.statistics.correlation.placed_scores import FloatArray, IntArray
 from leaderboard.statistics.significance.system_differences import (
     PERMUTATIONS,

@@ -20,8 +20,6 @@ from common.estimates import Estimate
 from common.tables import Table
 from common.text import parse_integer
 from common.web import page
-from leaderboard.analyses import Look, look
-from leaderboard.analyses.pages import waiting_page
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
 from leaderboard.pages.system_pair.figures import ItemDifference, pair_differences
@@ -35,6 +33,8 @@ from leaderboard.pages.system_pair.tables import (
     wrong_metrics,
 )
 from leaderboard.pages.systems.query import system_leaderboard
+from leaderboard.results import Look, look
+from leaderboard.results.pages import waiting_page
 from leaderboard.statistics.correlation.placed_scores import FloatArray
 
 ITEMS_A_PAGE = 10

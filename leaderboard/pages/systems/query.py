@@ -21,7 +21,6 @@ import numpy as np
 from annotations.corpora.rating_queries import RatedItems
 from annotations.models import CorpusVersion, System
 from common.estimates import Estimate
-from leaderboard.analyses.kinds import registered
 from leaderboard.answers import SystemName
 from leaderboard.answers.systems import (
     AspectMeans,
@@ -40,6 +39,7 @@ from leaderboard.queries.human_scores import HumanSide, human_side, placed_human
 from leaderboard.queries.standing import MEANS_CI, system_standing
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import ALL, chosen_systems, resolve_choice, with_choice
+from leaderboard.results.kinds import registered
 from leaderboard.statistics.correlation.placed_scores import FloatArray, system_sums
 from leaderboard.statistics.design import Design
 from leaderboard.statistics.ranking.rank_differences import rank_differences

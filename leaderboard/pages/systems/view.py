@@ -19,8 +19,6 @@ from common.tables import Table
 from common.tables.to_html import TableWriter
 from common.text import parse_integer
 from common.web import page
-from leaderboard.analyses import Look, look
-from leaderboard.analyses.pages import waiting_page
 from leaderboard.answers.raters import RaterEffects
 from leaderboard.answers.systems import (
     MisleadingMetrics,
@@ -63,6 +61,8 @@ from leaderboard.pages.systems.tables import (
 )
 from leaderboard.pages.systems.text import headline, separating_table, separating_text
 from leaderboard.queries.system_choice import ALL, system_choices
+from leaderboard.results import Look, look
+from leaderboard.results.pages import waiting_page
 from leaderboard.system_sets import system_note, systems_or_404
 
 KINDS = ("agent", "human", "gold", "baseline")

@@ -13,7 +13,7 @@ import pytest
 
 from annotations import orphans
 from common.storage import StorageAway
-from dialeval_site.storage import file_storage
+from dialeval_site.config.storage import file_storage
 from tests.object_storage import BUCKET, KEYS, ObjectStorage, object_storage, storage_url
 from tests.workers.trainings.small import started
 from workers.inference import resources
