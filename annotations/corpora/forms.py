@@ -138,7 +138,7 @@ class CorpusForm(forms.Form):
         is chosen in the form that is shown again, and said. Where it is another program's, what to
         do with it is said."""
         path = Path(self.cleaned_data["file"].temporary_file_path())
-        likely, self.what_to_do = likely_format(path), what_to_do(path)
+        likely, self.what_to_do = likely_format(path)[0], what_to_do(path)
         if not likely or likely == self.cleaned_data["format"]:
             return
         self.likely_format = likely

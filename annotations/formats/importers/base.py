@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from annotations.formats.importers.problems import (
     Problems,
     Where,
 )
+from annotations.formats.importers.sample import Detector
 from annotations.formats.records import CorpusRecord, Record
 
 Placed = tuple[Record, Where, str]
@@ -47,15 +47,15 @@ class Importer:
         example: a small file of this format.
         stream: yields records in the order of ``formats.records``, each with its position,
             notes in ``Problems`` what it cannot read, and goes on.
-        sign: pattern found in the beginning of a file of this format and of no other
-            (``likely_format``).
+        detect: how certainly a file is of this format, from its beginning or a folder's listing
+            (``registry.possible_formats``).
         parts_of: names the corpora that the file holds.
     """
 
     name: str
     summary: str
     stream: Callable[[Path, str, Problems], Iterator[Placed]]
-    sign: re.Pattern[str]
+    detect: Detector
     parts_of: Callable[[Path, Problems], tuple[str, ...]] = one_corpus
     description: str = ""
     example: str = ""

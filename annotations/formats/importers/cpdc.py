@@ -6,7 +6,6 @@ It holds no systems and no ratings: what a challenge starts with.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from annotations.formats.importers.checks import SPEAKERS
 from annotations.formats.importers.fields import JsonObject, all_or_none
 from annotations.formats.importers.json_source import array_elements
 from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.sample import has_keys
 from annotations.formats.records import (
     TARGET_SPEAKER,
     CorpusRecord,
@@ -150,7 +150,7 @@ IMPORTER = Importer(
     name="cpdc",
     summary="CPD challenge dialogues, task 1 (JSON array, seven turns)",
     stream=stream,
-    sign=re.compile(r'\A\s*\[\s*\{.*?"turn_0"\s*:', re.DOTALL),
+    detect=has_keys("turn_0", kinds=("json array",)),
     description=_DESCRIPTION,
     example=_EXAMPLE,
 )

@@ -7,7 +7,6 @@ Two layouts, told by the first character of the file: JSON lines (``{"fold", "to
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from annotations.formats.importers.conversations import count_fault, human_dialo
 from annotations.formats.importers.fields import JsonObject, all_or_none
 from annotations.formats.importers.json_source import decode_line, file_lines, json_lines
 from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.sample import FileSample
 from annotations.formats.records import CorpusRecord
 from common.text import MAX_NAME, MAX_RESPONSE, text_fault
 
@@ -133,11 +133,22 @@ _EXAMPLE = (
     ' "question"}, {"text": "Not yet ."}]}\n'
 )
 
+
+def _detect(sample: FileSample) -> float:
+    if sample.kind == "json lines":
+        lines = sample.record.get("dialogue")
+        first = lines[0] if isinstance(lines, list) and lines else None
+        is_act = isinstance(first, dict) and "text" in first
+        return 0.8 if is_act else 0.0
+    is_text = sample.kind in ("text", "table")
+    return 0.9 if is_text and "__eou__" in sample.text.partition("\n")[0] else 0.0
+
+
 IMPORTER = Importer(
     name="dailydialog",
     summary="DailyDialog: human dialogues (JSON lines, or text with __eou__)",
     stream=stream,
-    sign=re.compile(r'\A\s*\{[^\n]*"dialogue"\s*:\s*\[|\A[^\n{\[][^\n]*__eou__'),
+    detect=_detect,
     description=_DESCRIPTION,
     example=_EXAMPLE,
 )

@@ -7,7 +7,6 @@ them all.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from annotations.formats.importers.conversations import PARTNER
 from annotations.formats.importers.fields import USR_SCALES, JsonObject, all_or_none
 from annotations.formats.importers.json_source import json_lines
 from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.sample import has_keys
 from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
@@ -212,7 +212,7 @@ IMPORTER = Importer(
     name="fbd",
     summary="FBD/PRD corpora: responses with mean human scores (JSON lines)",
     stream=stream,
-    sign=re.compile(r'\A\s*\{[^\n]*"hyps"\s*:\s*\['),
+    detect=has_keys("hyps", kinds=("json lines",)),
     description=_DESCRIPTION,
     example=_EXAMPLE,
 )

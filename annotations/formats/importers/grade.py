@@ -8,7 +8,6 @@ limit.
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from annotations.formats.importers.conversations import alternating
 from annotations.formats.importers.fields import JsonObject, kind_of
 from annotations.formats.importers.json_source import array_elements
 from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.sample import has_keys
 from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
@@ -243,7 +243,7 @@ IMPORTER = Importer(
     summary="GRADE human judgements: three corpora, one rated response a row (JSON array)",
     stream=stream,
     parts_of=parts_of,
-    sign=re.compile(r'\A\s*\[\s*\{.*?"HumanScores"\s*:', re.DOTALL),
+    detect=has_keys("HumanScores", kinds=("json array",)),
     description=_DESCRIPTION,
     example=_EXAMPLE,
 )

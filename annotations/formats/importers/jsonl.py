@@ -3,7 +3,6 @@ holds everything."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import TypeVar, get_args
@@ -12,6 +11,7 @@ from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.fields import JsonObject, all_or_none
 from annotations.formats.importers.json_source import json_lines
 from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.sample import FileSample
 from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
@@ -264,11 +264,17 @@ _EXAMPLE = (
     '"ann", "aspect": "overall", "score": 1}\n'
 )
 
+
+def _detect(sample: FileSample) -> float:
+    first = sample.record.get("type")
+    return 1.0 if sample.kind == "json lines" and first in ("corpus", "dialogue") else 0.0
+
+
 IMPORTER = Importer(
     name="jsonl",
     summary="this project's own format: one record a line (JSON lines)",
     stream=stream,
-    sign=re.compile(r'\A\s*\{[^\n]*"type"\s*:\s*"(corpus|dialogue)"'),
+    detect=_detect,
     description=_DESCRIPTION,
     example=_EXAMPLE,
 )

@@ -18,6 +18,7 @@ from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.conversations import MAX_UTTERANCES, count_fault, human_dialogue
 from annotations.formats.importers.json_source import decode_line, file_lines
 from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.sample import FileSample
 from annotations.formats.records import CorpusRecord, DialogueRecord
 from common.text import MAX_RESPONSE, text_fault
 
@@ -160,11 +161,19 @@ _EXAMPLE = """\
 4 very . why ?\tthen i know what i will do today .
 """
 
+
+_FIRST_LINE = re.compile(r"\A1 (your persona:|partner's persona:|[^\n]*\t)")
+
+
+def _detect(sample: FileSample) -> float:
+    return 0.9 if _FIRST_LINE.search(sample.text) else 0.0
+
+
 IMPORTER = Importer(
     name="personachat",
     summary="PersonaChat and ConvAI2: human dialogues with personas (numbered lines)",
     stream=stream,
-    sign=re.compile(r"\A1 (your persona:|partner's persona:|[^\n]*\t)"),
+    detect=_detect,
     description=_DESCRIPTION,
     example=_EXAMPLE,
 )

@@ -68,6 +68,9 @@ class Problems:
     refused: set[tuple[str, str]] = field(default_factory=set)
     """(type, name or id) of records that were read and are at fault: who refers to them is not to
     blame."""
+    skipped: list[Problem] = field(default_factory=list)
+    """What the file holds and must not count (cancelled, rejected, failed): the first of them."""
+    skipped_count: int = 0
 
     def add(self, where: Where, field: str, message: str) -> None:
         """Note a fault and let the reader go on.
@@ -97,6 +100,18 @@ class Problems:
         """
         self.add(where, field, message)
         raise ImportFailed(self.found)
+
+    def skip(self, where: Where, field: str, message: str) -> None:
+        """Note a record or answer that is left out on purpose; that is no fault.
+
+        Args:
+            where: JSON path or line number.
+            field: path of the field below ``where``; "" for all of it.
+            message: why it does not count, as a predicate ("was cancelled").
+        """
+        self.skipped_count += 1
+        if len(self.skipped) < MAX_PROBLEMS:
+            self.skipped.append(Problem(self.file, where, field, message))
 
     def raise_if_any(self) -> None:
         """Fail where a fault was found.

@@ -17,6 +17,7 @@ from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.conversations import alternating
 from annotations.formats.importers.csv_source import csv_lines, decimal_number, delimiter_of
 from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.sample import FileSample
 from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
@@ -231,11 +232,16 @@ cafe-1,0,cook,What is in the pot?,Leeks.,ann,4
 cafe-1,0,cook,What is in the pot?,Leeks.,bob,5
 """
 
+
+def _detect(sample: FileSample) -> float:
+    return 0.6 if sample.kind == "table" and _is_heading(sorted(sample.keys)) else 0.0
+
+
 IMPORTER = Importer(
     name="ratings",
     summary="one rating a row (CSV): dialog_id, turn, system, context, response, rater, score",
     stream=stream,
-    sign=re.compile(r"\A\ufeff?[^\[{\n]*\bresponse\b[^\n]*", re.IGNORECASE),
+    detect=_detect,
     description=_DESCRIPTION,
     example=_EXAMPLE,
 )

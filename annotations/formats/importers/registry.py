@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from annotations.formats.importers import (
@@ -16,7 +17,7 @@ from annotations.formats.importers import (
     usr,
 )
 from annotations.formats.importers.base import Importer
-from annotations.formats.importers.csv_source import UTF16_MARKS
+from annotations.formats.importers.sample import FileSample
 
 
 def importers() -> dict[str, Importer]:
@@ -27,10 +28,6 @@ def importers() -> dict[str, Importer]:
     """
     modules = (cpdc, usr, grade, fbd, dailydialog, personachat, ratings, jsonl)
     return {module.IMPORTER.name: module.IMPORTER for module in modules}
-
-
-BEGINNING = 64 * 1024
-"""Bytes in which a format's sign stands."""
 
 
 FOREIGN = (
@@ -52,43 +49,59 @@ def what_to_do(path: Path) -> str:
     """Advice for a file that no importer reads but whose origin is recognised.
 
     Args:
-        path: the file; its first ``BEGINNING`` bytes are read.
+        path: the file; its beginning is read.
 
     Returns:
         What the file is and how to convert it; "" where it is not recognised or cannot be read.
     """
-    beginning = _beginning(path)
+    beginning = FileSample.of(path).text
     return next(
         (f"it is {what}: {AS_RATINGS}" for sign, what in FOREIGN if sign.search(beginning)), ""
     )
 
 
-def likely_format(path: Path) -> str:
-    """Guess a file's format from its beginning, for a message to someone who named another one.
+@dataclass(frozen=True, slots=True)
+class PossibleFormat:
+    """One guess.
 
-    It decides nothing: a file is read as the format that the user named.
+    Attributes:
+        name: of the importer.
+        confidence: above 0, at most 1 (``sample.Detector``).
+    """
+
+    name: str
+    confidence: float
+
+
+def possible_formats(path: Path) -> list[PossibleFormat]:
+    """Guess the format of a file, folder or archive from its beginning or listing.
 
     Args:
-        path: the file; its first ``BEGINNING`` bytes are read.
+        path: anything; at most ``sample.BEGINNING`` bytes of a file are read, a pipe is not opened.
 
     Returns:
-        Name of the importer whose ``sign`` is found; "" where none is, or more than one, or where
-        the path is no file that can be read.
+        The importers that may read it, the most likely first; those equally likely in the order of
+        ``importers``. None for garbage: nothing is raised.
     """
-    beginning = _beginning(path)
-    signed = [one.name for one in importers().values() if one.sign.search(beginning)]
-    return signed[0] if len(signed) == 1 else ""
+    sample = FileSample.of(path)
+    found = [PossibleFormat(one.name, one.detect(sample)) for one in importers().values()]
+    return sorted((one for one in found if one.confidence > 0), key=lambda one: -one.confidence)
 
 
-def _beginning(path: Path) -> str:
-    if not path.is_file():  # a pipe would be waited for
-        return ""
-    try:
-        with path.open("rb") as file:
-            start = file.read(BEGINNING)
-    except OSError:
-        return ""
-    if start[:2] not in UTF16_MARKS:
-        return start.decode("utf-8-sig", "replace")
-    text = start.decode("utf-16", "replace")
-    return "" if text.lstrip().startswith(("[", "{")) else text  # no importer takes JSON in UTF-16
+def likely_format(path: Path) -> tuple[str | None, str]:
+    """The one format that a file, folder or archive most likely has.
+
+    Args:
+        path: as in ``possible_formats``.
+
+    Returns:
+        (name of the importer, ""), or (None, why none is chosen): no format is recognised, or
+        several are equally likely.
+    """
+    found = possible_formats(path)
+    if not found:
+        return None, "no known format is recognised"
+    best = [one.name for one in found if one.confidence == found[0].confidence]
+    if len(best) > 1:
+        return None, f"{' and '.join(best)} are equally likely"
+    return best[0], ""

@@ -6,7 +6,6 @@ whole of it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from annotations.formats.importers.conversations import alternating
 from annotations.formats.importers.fields import USR_SCALES, JsonObject
 from annotations.formats.importers.json_source import array_elements
 from annotations.formats.importers.problems import MAX_PROBLEMS, Problems
+from annotations.formats.importers.sample import has_keys
 from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
@@ -207,7 +207,7 @@ IMPORTER = Importer(
     name="usr",
     summary="USR annotations: contexts with rated responses (JSON array)",
     stream=stream,
-    sign=re.compile(r'\A\s*\[\s*\{.*?"annotators"\s*:\s*\[', re.DOTALL),
+    detect=has_keys("annotators", "responses", kinds=("json array",)),
     description=_DESCRIPTION,
     example=_EXAMPLE,
 )

@@ -85,9 +85,9 @@ class Command(ConsoleCommand):
             count = _number(len(failure.problems), "problem") + (
                 " or more" if failure.stopped else ""
             )
-            likely = likely_format(options["path"])
+            likely, _ = likely_format(options["path"])
             looks = (
-                f"; the file looks like {likely}" if likely not in ("", options["format"]) else ""
+                f"; the file looks like {likely}" if likely not in (None, options["format"]) else ""
             )
             if hint := what_to_do(options["path"]):
                 looks = f"; {hint}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from annotations.formats.importers.registry import importers, likely_format
+from annotations.formats.importers.registry import importers, likely_format, possible_formats
 from tests.annotations.formats.importers.helpers import file_of
 from tests.site import PROJECT
 
@@ -21,11 +21,11 @@ CPDC = (
 
 @pytest.mark.parametrize("name", importers())
 def test_an_importer_s_example_looks_like_its_format(tmp_path: Path, name: str) -> None:
-    assert likely_format(file_of(tmp_path, importers()[name].example)) == name
+    assert likely_format(file_of(tmp_path, importers()[name].example)) == (name, "")
 
 
 def test_a_file_of_the_challenge_kit_looks_like_its_format(tmp_path: Path) -> None:
-    assert likely_format(file_of(tmp_path, CPDC)) == "cpdc"
+    assert likely_format(file_of(tmp_path, CPDC)) == ("cpdc", "")
 
 
 FILES = {
@@ -39,7 +39,7 @@ FILES = {
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_published_file_looks_like_its_format(data: Path, name: str) -> None:
-    assert likely_format(data / FILES[name]) == name
+    assert likely_format(data / FILES[name]) == (name, "")
 
 
 NOTHING = {
@@ -48,7 +48,7 @@ NOTHING = {
     "another's table": b'[{"question": "q", "answer": "a"}]',
     "bytes": bytes(range(256)),
     "UTF-16": CPDC.encode("utf-16"),
-    "a sign far below": b"[" + b" " * 70_000 + CPDC[1:].encode(),
+    "a sign far below": b"[" + b" " * 300_000 + CPDC[1:].encode(),
 }
 
 
@@ -56,13 +56,17 @@ NOTHING = {
 def test_what_has_no_sign_looks_like_nothing(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "file"
     path.write_bytes(content)
-    assert likely_format(path) == ""
+    assert possible_formats(path) == []
+    assert likely_format(path) == (None, "no known format is recognised")
 
 
-def test_a_file_that_has_two_signs_looks_like_nothing(tmp_path: Path) -> None:
-    both = '[{"turn_0": {}, "annotators": ["a"]}]'
-    assert sum(bool(one.sign.search(both)) for one in importers().values()) == 2
-    assert likely_format(file_of(tmp_path, both)) == ""
+def test_of_two_that_are_equally_likely_none_is_chosen(tmp_path: Path) -> None:
+    path = file_of(tmp_path, '[{"turn_0": {}, "annotators": ["a"], "responses": []}]')
+    assert [(one.name, one.confidence) for one in possible_formats(path)] == [
+        ("cpdc", 0.9),
+        ("usr", 0.9),
+    ]
+    assert likely_format(path) == (None, "cpdc and usr are equally likely")
 
 
 def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
@@ -71,7 +75,7 @@ def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     program = (
         "import sys; from pathlib import Path; from annotations.formats.importers.registry import "
-        "likely_format\nprint([likely_format(Path(sys.argv[1]))])"
+        "likely_format\nprint(likely_format(Path(sys.argv[1])))"
     )
     ended = subprocess.run(
         [sys.executable, "-c", program, pipe],
@@ -80,9 +84,9 @@ def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
         text=True,
         timeout=20,
     )
-    assert ended.stdout == "['']\n", ended.stderr
+    assert ended.stdout == "(None, 'no known format is recognised')\n", ended.stderr
 
 
 def test_a_file_that_cannot_be_read_looks_like_nothing(tmp_path: Path) -> None:
-    assert likely_format(tmp_path / "nowhere") == ""
-    assert likely_format(tmp_path) == ""
+    assert possible_formats(tmp_path / "nowhere") == []
+    assert possible_formats(tmp_path) == []

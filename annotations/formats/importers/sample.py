@@ -1,0 +1,322 @@
+"""What a format detector sees of a file or folder: its beginning, parsed as far as it goes.
+
+Reading is bounded and never raises on what a file holds: garbage has no kind, no keys, no records.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import io
+import json
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+from annotations.formats.importers.csv_source import DELIMITERS, UTF16_MARKS
+
+BEGINNING = 256 * 1024
+"""Bytes of a file that are looked at."""
+MAX_MEMBERS = 1_000
+"""Files of a folder or archive whose names are looked at."""
+FIRST_RECORDS = 5
+
+Kind = Literal["json array", "json object", "json lines", "table", "rows", "text", "folder", ""]
+"""``table``: delimited text or a spreadsheet. ``rows``: Parquet or Arrow. "" is anything else."""
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
+_AFTER_KEY = re.compile(r"\s*:")
+_SEPARATOR_LINE = re.compile(r'\A"?sep=[,;\t]"?\r?\n')
+
+
+@dataclass(frozen=True)
+class FileSample:
+    """The beginning of a file, or the listing of a folder or archive.
+
+    Attributes:
+        name: of the file or folder.
+        kind: how it is laid out.
+        text: the first ``BEGINNING`` bytes as text; "" for a folder and for what is no text.
+        keys: of the first JSON object, even where the sample cuts it; column names of a table or of
+            rows.
+        records: the first JSON values of an array, of lines or a whole object, or the first rows.
+        cells: the first lines of a table, as they stand.
+        members: paths in a folder or archive, with ``/`` between the parts, sorted.
+    """
+
+    name: str
+    kind: Kind = ""
+    text: str = ""
+    keys: frozenset[str] = frozenset()
+    records: tuple[Any, ...] = ()
+    cells: tuple[tuple[str, ...], ...] = ()
+    members: tuple[str, ...] = ()
+    _read: Callable[[str], bytes] = field(default=lambda _member: b"", repr=False)
+
+    @classmethod
+    def of(cls, path: Path) -> FileSample:
+        """Look at a file, folder or archive.
+
+        Args:
+            path: anything, also nothing; a pipe or device is not opened.
+
+        Returns:
+            The sample; without a kind where nothing can be said.
+        """
+        try:
+            if path.is_dir():
+                return _folder(path)
+            if not path.is_file():
+                return cls(path.name)
+            with path.open("rb") as file:
+                start = file.read(BEGINNING)
+        except OSError:
+            return cls(path.name)
+        if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+            return _archive(path)
+        if start.startswith((b"PAR1", b"ARROW1")) or path.suffix == ".arrow":
+            return _rows(path)
+        return _file(path.name, start)
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """The first record where it is an object, else an empty one."""
+        first = self.records[0] if self.records else None
+        return first if isinstance(first, dict) else {}
+
+    def member(self, name: str) -> FileSample:
+        """Look at one file of a folder or archive.
+
+        Args:
+            name: one of ``members``.
+
+        Returns:
+            Its sample, without a kind where it cannot be read.
+        """
+        return (
+            _file(name.rpartition("/")[2], self._read(name))
+            if name in self.members
+            else (FileSample(name))
+        )
+
+
+def _folder(folder: Path) -> FileSample:
+    names = sorted(islice(_paths_below(folder), MAX_MEMBERS))
+
+    def read(name: str) -> bytes:
+        try:
+            path = folder / name
+            if not path.is_file():
+                return b""
+            with path.open("rb") as file:
+                return file.read(BEGINNING)
+        except OSError:
+            return b""
+
+    return FileSample(folder.name, "folder", members=tuple(names), _read=read)
+
+
+def _paths_below(folder: Path) -> Iterator[str]:
+    for place, _, files in os.walk(folder):
+        for name in files:
+            yield (Path(place) / name).relative_to(folder).as_posix()
+
+
+def _archive(path: Path) -> FileSample:
+    """A spreadsheet, or a zip file as the folder that it holds."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            infos = archive.infolist()[:MAX_MEMBERS]
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return FileSample(path.name)
+    names = sorted(info.filename for info in infos if not info.is_dir())
+    if "xl/workbook.xml" in names:
+        return _spreadsheet(path)
+
+    def read(name: str) -> bytes:
+        try:
+            with zipfile.ZipFile(path) as archive, archive.open(name) as file:
+                return file.read(BEGINNING)
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            OSError,
+            ValueError,
+            KeyError,
+            EOFError,
+            RuntimeError,
+            NotImplementedError,
+        ):
+            return b""
+
+    sample = FileSample(path.name, "folder", members=tuple(names), _read=read)
+    return sample.member(names[0]) if len(names) == 1 else sample
+
+
+def _spreadsheet(path: Path) -> FileSample:
+    from annotations.formats.importers.spreadsheet import first_rows
+
+    cells = tuple(first_rows(path))
+    return FileSample(path.name, "table", keys=_heading(cells), cells=cells)
+
+
+def _rows(path: Path) -> FileSample:
+    from annotations.formats.importers.columnar import first_rows
+
+    rows = tuple(first_rows(path, FIRST_RECORDS))
+    keys = frozenset(rows[0]) if rows else frozenset()
+    return FileSample(path.name, "rows" if rows else "", keys=keys, records=rows)
+
+
+def _file(name: str, start: bytes) -> FileSample:
+    if start.startswith(b"\x1f\x8b"):
+        try:
+            with gzip.open(io.BytesIO(start)) as file:
+                start, name = file.read1(BEGINNING), name.removesuffix(".gz")
+        except (OSError, EOFError, zlib.error):
+            return FileSample(name)
+    text = _decoded(start)
+    sample = FileSample(name, text=text)
+    beginning = text.lstrip()
+    if beginning.startswith("["):
+        values = _array_values(beginning)
+        return replace(sample, kind="json array", keys=first_keys(text), records=values)
+    if beginning.startswith("{"):
+        return replace(sample, **_json_objects(beginning))
+    if not beginning or "\0" in text:
+        return replace(sample, text="")
+    cells = _cells(text)
+    if len(cells[0]) > 1 if cells else False:
+        return replace(sample, kind="table", keys=_heading(cells), cells=cells)
+    return replace(sample, kind="text")
+
+
+def _decoded(start: bytes) -> str:
+    if start[:2] in UTF16_MARKS:
+        text = start.decode("utf-16", "replace")
+        # No importer takes JSON in UTF-16
+        return "" if text.lstrip().startswith(("[", "{")) else text
+    return start.decode("utf-8-sig", "replace")
+
+
+def first_keys(text: str) -> frozenset[str]:
+    """The keys of the first object in JSON that may be cut anywhere.
+
+    Args:
+        text: beginning of a JSON document: an object, or an array of them.
+
+    Returns:
+        The keys of the outermost object; none where the text holds no object.
+    """
+    depth, keys = 0, set()
+    start = text.find("{")
+    for token in _TOKEN.finditer(text, max(start, 0)):
+        found = token[0]
+        if found in "{[":
+            depth += 1
+        elif found in "}]":
+            depth -= 1
+            if depth <= 0:
+                break
+        elif depth == 1 and _AFTER_KEY.match(text, token.end()):
+            keys.add(_text_of(found))
+    return frozenset(keys)
+
+
+def _text_of(written: str) -> str:
+    try:
+        return str(json.loads(written))
+    except ValueError:
+        return written
+
+
+def _array_values(text: str) -> tuple[Any, ...]:
+    values: list[Any] = []
+    decoder, place = json.JSONDecoder(), 1
+    try:
+        while len(values) < FIRST_RECORDS:
+            while place < len(text) and text[place] in " \t\r\n,":
+                place += 1
+            if place >= len(text) or text[place] == "]":
+                break
+            value, place = decoder.raw_decode(text, place)
+            values.append(value)
+    except (ValueError, RecursionError):
+        pass
+    return tuple(values)
+
+
+def _json_objects(text: str) -> dict[str, Any]:
+    """Kind, keys and records of text that begins with an object."""
+    values: list[Any] = []
+    lines = text.split("\n", FIRST_RECORDS)
+    for line in lines[:FIRST_RECORDS]:
+        if line.strip():
+            try:
+                values.append(json.loads(line))
+            except (ValueError, RecursionError):
+                break
+    is_whole_object = not values and len(lines) > 1
+    if not values:
+        with contextlib.suppress(ValueError, RecursionError):
+            values.append(json.loads(text))
+    kind: Kind = "json object" if is_whole_object else "json lines"
+    return {"kind": kind, "keys": first_keys(text), "records": tuple(values)}
+
+
+def _cells(text: str) -> tuple[tuple[str, ...], ...]:
+    """The first rows, cut at the delimiter that gives the most cells in the heading line."""
+    text = _SEPARATOR_LINE.sub("", text)
+    best: list[tuple[str, ...]] = []
+    for delimiter in DELIMITERS:
+        rows: list[tuple[str, ...]] = []
+        try:
+            for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+                if any(map(str.strip, row)):
+                    rows.append(tuple(row))
+                if len(rows) > 2 * FIRST_RECORDS:
+                    break
+        except csv.Error:
+            if not rows:
+                continue
+        if rows and (not best or len(rows[0]) > len(best[0])):
+            best = rows
+    return tuple(best)
+
+
+def _heading(cells: tuple[tuple[str, ...], ...]) -> frozenset[str]:
+    """Names of the columns: a title may stand above them, and one column may have no name."""
+    widths = [sum(bool(cell.strip()) for cell in row) for row in cells]
+    most = max(widths, default=0)
+    heading = next((row for row, width in zip(cells, widths, strict=True) if width >= most - 1), ())
+    return frozenset(cell.strip() for cell in heading if cell.strip())
+
+
+Detector = Callable[[FileSample], float]
+"""How certainly a file is of a format, from 0 (it is not) to 1 (it names the format itself); about
+0.9 for keys that no other format has, 0.6 for a layout that many write, 0.3 for a last resort."""
+
+
+def has_keys(*keys: str, confidence: float = 0.9, kinds: tuple[Kind, ...] = ()) -> Detector:
+    """A detector that looks for the keys of the first record.
+
+    Args:
+        keys: all of which the record, or the heading of a table, must have.
+        confidence: what it answers where they are there.
+        kinds: the layouts in which they count; none for all.
+
+    Returns:
+        The detector.
+    """
+
+    def detect(sample: FileSample) -> float:
+        fits = (not kinds or sample.kind in kinds) and sample.keys >= set(keys)
+        return confidence if fits else 0.0
+
+    return detect
