@@ -36,30 +36,40 @@ def test_black_on_white_has_the_known_contrast() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
 
 
+GROUNDS = ("paper", "surface", "sunk", "floating")
+WASHED = ("accent", "people", "judge", "good", "warn", "bad")
+
+
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 @pytest.mark.parametrize(
     ("text", "ground"),
-    [
-        (text, ground)
-        for text in ("text", "muted", "accent")
-        for ground in ("page", "surface", "floating")
-    ]
-    + [("text", f"{kind}-surface") for kind in ("accent", "good", "warn", "error")]
-    + [
-        ("muted", "accent-surface"),
-        ("on-accent", "accent"),
-        ("warn", "page"),
-        ("good", "page"),
-        ("error", "page"),
-    ],
+    [(text, ground) for text in ("ink", "ink-2", "ink-3", *WASHED) for ground in GROUNDS]
+    + [(text, f"{text}-wash") for text in WASHED]
+    + [(text, f"{wash}-wash") for text in ("ink", "ink-2") for wash in WASHED]
+    + [("on-accent", "accent")]
+    + [("ink", f"r{step}") for step in range(4)]
+    + [("on-ramp", f"r{step}") for step in range(4, 7)],
 )
 def test_text_has_a_contrast_of_four_and_a_half(text: str, ground: str, theme: int) -> None:
     assert contrast(TOKENS[text][theme], TOKENS[ground][theme]) >= 4.5
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
-def test_controls_have_an_edge_of_three_to_one(theme: int) -> None:
-    assert contrast(TOKENS["line-strong"][theme], TOKENS["page"][theme]) >= 3
+@pytest.mark.parametrize("ground", ["paper", "surface"])
+def test_controls_have_an_edge_of_three_to_one(ground: str, theme: int) -> None:
+    assert contrast(TOKENS["rule-2"][theme], TOKENS[ground][theme]) >= 3
+
+
+def test_the_typefaces_lie_here_with_their_licences() -> None:
+    tokens = (STATIC / "tokens.css").read_text()
+    faces = {Path(face).name for face in re.findall(r'url\("fonts/([^"]+)"\)', tokens)}
+    assert {file.name for file in (STATIC / "fonts").glob("*.woff2")} == faces
+    assert len(faces) == len(re.findall("@font-face", tokens)) == 3
+    assert sum((STATIC / "fonts" / face).stat().st_size for face in faces) < 120_000
+    for licence in ("OFL-ibm-plex-sans.txt", "OFL-source-serif-4.txt"):
+        assert "SIL Open Font License, Version 1.1" in " ".join(
+            (STATIC / "fonts" / licence).read_text().split()
+        )
 
 
 def test_templates_have_no_inline_style_or_handler() -> None:

@@ -59,19 +59,19 @@
     const copy = structuredClone(trace);
     const meta = copy.meta || {};
     if (Number.isInteger(meta.series)) {
-      const series = colour(`--series-${meta.series}`);
+      const series = colour(`--s${meta.series}`);
       copy.marker = { ...copy.marker, color: series, line: { color: colour("--marker-edge"), width: 0.5 } };
       if (copy.line) copy.line.color = series;
       if (copy.fill) copy.fillcolor = faded(series, 0.25);
       for (const axis of ["error_x", "error_y"]) if (copy[axis]) copy[axis].color = series;
     }
-    if (meta.role && copy.line) copy.line.color = colour("--muted");
-    if (meta.role && copy.fill) copy.fillcolor = faded(colour("--muted"), 0.18);
+    if (meta.role && copy.line) copy.line.color = colour("--ink-2");
+    if (meta.role && copy.fill) copy.fillcolor = faded(colour("--ink-2"), 0.18);
     if (meta.role && copy.marker) {
-      copy.marker = { ...copy.marker, color: colour(meta.role === "behind" ? "--muted" : "--text"), line: { width: 1.5 } };
+      copy.marker = { ...copy.marker, color: colour(meta.role === "behind" ? "--ink-2" : "--ink"), line: { width: 1.5 } };
     }
     if (copy.mode && copy.mode.includes("text")) {
-      copy.textfont = { color: colour(meta.role ? "--muted" : "--text"), size: 12 };
+      copy.textfont = { color: colour(meta.role ? "--ink-2" : "--ink"), size: 12 };
     }
     return copy;
   }
@@ -122,23 +122,23 @@
     copy.height = heightOf(rows, copy.height, width);
     if (rows && width < NARROW) namesAbove(copy);
     wrapTitle(copy, width);
-    const grid = { gridcolor: colour("--line"), linecolor: colour("--line-strong"), zerolinecolor: colour("--line-strong") };
-    copy.font = { family: typeface(), size: 12, color: colour("--text") };
+    const grid = { gridcolor: colour("--rule"), linecolor: colour("--rule-2"), zerolinecolor: colour("--rule-2") };
+    copy.font = { family: typeface(), size: 12, color: colour("--ink") };
     copy.paper_bgcolor = copy.plot_bgcolor = colour === onPaper ? "#fff" : "rgba(0,0,0,0)";
     copy.hoverlabel = {
       align: "left",
       bgcolor: colour("--floating"),
-      bordercolor: colour("--line-strong"),
-      font: { family: typeface(), size: 12, color: colour("--text") },
+      bordercolor: colour("--rule-2"),
+      font: { family: typeface(), size: 12, color: colour("--ink") },
     };
     for (const name of Object.keys(copy)) {
       if (/^[xy]axis\d*$/.test(name)) copy[name] = { ...grid, ...copy[name], fixedrange: width < 600 };
     }
     for (const shape of copy.shapes || []) {
-      shape.line = { ...shape.line, color: colour("--muted") };
+      shape.line = { ...shape.line, color: colour("--ink-2") };
     }
     for (const label of copy.annotations || []) {
-      label.font = { size: 12, color: colour(label.name === "row" ? "--text" : "--muted") };
+      label.font = { size: 12, color: colour(label.name === "row" ? "--ink" : "--ink-2") };
     }
     copy.autosize = true;
     copy.dragmode = false;
