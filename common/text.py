@@ -10,10 +10,12 @@ MAX_NAME = 200
 """Characters of an id, a system or a rater."""
 MAX_ASPECT = 100
 """Characters of an aspect, and what a database's column of ratings holds."""
+MAX_TEXT = 200_000
+"""Characters of any other text of a corpus: a message, a response, a reference, a comment."""
 MAX_RESPONSE = 4_000
-"""Characters of a response, a reference, a persona sentence, a comment or a description."""
+"""Characters of a response that is submitted to a challenge."""
 MAX_UTTERANCE = 20_000
-"""Characters of an utterance: some files put a whole conversation into one."""
+"""Characters of an utterance in a challenge's dialogues."""
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 

@@ -15,6 +15,11 @@ from typing import Any, Literal
 TARGET_SPEAKER = "B"
 """The speaker whose answers are judged (ComperDial's persona B)."""
 
+ASSISTANT = "assistant"
+"""The role of messages whose author is a system that is evaluated."""
+UNSPOKEN_ROLES = frozenset({"system", "developer", "tool", "function"})
+"""Roles of messages that no participant says."""
+
 SystemKind = Literal["agent", "human", "gold", "baseline"]
 RaterKind = Literal["identified", "anonymous", "aggregate"]
 """``identified``: the same name is the same person everywhere. ``anonymous``: a name is only a
@@ -126,6 +131,20 @@ class DialogueRecord:
     knowledge: tuple[str, ...] = ()
     """Facts or documents that the responses may rest on."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def context_of(self, turn: TurnRecord) -> tuple[Utterance, ...]:
+        """What was said before the response at ``turn``, one of ``turns``.
+
+        Args:
+            turn: of this dialogue.
+
+        Returns:
+            Its own context, or the messages before it, oldest first: system prompts and tool
+            results are among them, each with its participant's name or else its role as speaker.
+        """
+        if turn.after is None:
+            return turn.context
+        return tuple(Utterance(one.speaker, one.text) for one in self.messages[: turn.after])
 
 
 @dataclass(frozen=True, slots=True)

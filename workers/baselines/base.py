@@ -44,6 +44,12 @@ class Baseline(Protocol):
 def places_of(dialogue: DialogueRecord) -> list[Place]:
     """The places of a dialogue where its target speaker must answer, in order."""
     return [
-        Place(dialogue.id, turn.number, dialogue.persona, dialogue.partner_persona, turn.context)
+        Place(
+            dialogue.id,
+            turn.number,
+            dialogue.persona,
+            dialogue.partner_persona,
+            dialogue.context_of(turn),
+        )
         for turn in dialogue.turns
     ]

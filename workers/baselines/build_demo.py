@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
@@ -28,7 +28,7 @@ from annotations.demo.simulated_raters import (
     raters_of_items,
     score_prefix,
 )
-from annotations.formats.importers.canonical import TYPE_NAMES
+from annotations.formats.importers.canonical import record_as_json
 from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
@@ -237,15 +237,8 @@ def _item_ratings(
 
 
 def as_json_line(record: Record) -> str:
-    """The record as one line of the project's own format; empty comments are left out."""
-    fields = {
-        name: value
-        for name, value in asdict(record).items()
-        if not (name == "comment" and value == "")
-    }
-    return json.dumps(
-        {"type": TYPE_NAMES[type(record)], **fields}, ensure_ascii=False, separators=(",", ":")
-    )
+    """The record as one line of the project's own format."""
+    return json.dumps(record_as_json(record), ensure_ascii=False, separators=(",", ":"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

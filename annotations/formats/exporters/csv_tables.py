@@ -67,7 +67,7 @@ def _turn_rows(dialogue: DialogueRecord) -> Iterable[tuple[Cell, ...]]:
             turn.number,
             json_cell(dialogue.persona),
             json_cell(dialogue.partner_persona),
-            json_cell([f"{utterance.speaker}: {utterance.text}" for utterance in turn.context]),
+            json_cell([f"{one.speaker}: {one.text}" for one in dialogue.context_of(turn)]),
             json_cell(turn.references),
         )
 

@@ -21,7 +21,7 @@ from annotations.formats.records import (
     Record,
     ResponseRecord,
     SystemRecord,
-    TurnRecord,
+    Utterance,
 )
 from common.tables.csv_text import guarded
 
@@ -92,7 +92,9 @@ class _Layout:
         is a blank line."""
         document = self.dialogue_names.of(dialogue.id)
         self._append(f"documents/{PAIR}.docs", [f"{DOMAIN} {document}" for _ in dialogue.turns])
-        self._append(f"sources/{PAIR}.txt", [_source(turn) for turn in dialogue.turns])
+        self._append(
+            f"sources/{PAIR}.txt", [_source(dialogue.context_of(turn)) for turn in dialogue.turns]
+        )
         most = max((len(turn.references) for turn in dialogue.turns), default=0)
         for number in range(self.references, most):
             # The dialogues before this one had fewer references: their lines in the new file are
@@ -268,10 +270,8 @@ def _write_names(layout: _Layout) -> None:
     (layout.folder / "names.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _source(turn: TurnRecord) -> str:
-    return " ".join(
-        f"{utterance.speaker}: {one_line(utterance.text)}" for utterance in turn.context
-    )
+def _source(context: tuple[Utterance, ...]) -> str:
+    return " ".join(f"{one.speaker}: {one_line(one.text)}" for one in context)
 
 
 def one_line(text: str) -> str:

@@ -6,17 +6,22 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Mapping
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
 from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
+    LabelRecord,
+    PreferenceRecord,
     RaterRecord,
     RatingRecord,
     Record,
     ResponseRecord,
     SystemRecord,
+    TurnRecord,
 )
 
 TYPE_NAMES: dict[type[Record], str] = {
@@ -26,6 +31,8 @@ TYPE_NAMES: dict[type[Record], str] = {
     DialogueRecord: "dialogue",
     ResponseRecord: "response",
     RatingRecord: "rating",
+    LabelRecord: "label",
+    PreferenceRecord: "preference",
 }
 
 
@@ -40,7 +47,9 @@ def record_as_json(record: Record) -> dict[str, Any]:
 
     Returns:
         Its ``type`` (a value of ``TYPE_NAMES``) and every field that differs from its default;
-        nested dataclasses are objects in the same way, tuples are lists.
+        nested dataclasses are objects in the same way, tuples are lists. A turn without ``after``
+        has its ``context``, empty or not. In metadata and parts whole numbers have no fraction,
+        so that a database that stores numbers by value keeps the digest.
     """
     return {"type": TYPE_NAMES[type(record)], **_fields(record)}
 
@@ -65,8 +74,9 @@ _AS_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",",
 class Digest:
     """SHA-256 over the canonical line of each record, in order: the identity of a corpus version.
 
-    Ratings are counted beside the rest, and raters after the systems: where they stand among the
-    responses of their dialogue, or among the systems, which no database row says, does not count.
+    Ratings, labels, preferences and further samples are each counted beside the rest, and raters
+    after the systems: where they stand among the responses of their dialogue, or among the
+    systems, which no database row says, does not count.
 
     What a corpus is called does not count, nor whether its scales are said at once or aspect by
     aspect: so a corpus that was stored under another name and exported has the digest that it was
@@ -76,6 +86,8 @@ class Digest:
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
         self._ratings = hashlib.sha256()
+        # Of kinds that older corpora have not: those that do not occur change no digest.
+        self._beside: dict[str, Any] = {}
         self._raters: list[bytes] = []
 
     def add(self, record: Record) -> None:
@@ -95,8 +107,16 @@ class Digest:
             return
         if isinstance(record, DialogueRecord):
             self._add_raters()
-        part = self._ratings if isinstance(record, RatingRecord) else self._hash
-        part.update(written)
+        self._part_of(record).update(written)
+
+    def _part_of(self, record: Record) -> Any:
+        if isinstance(record, RatingRecord):
+            return self._ratings
+        if isinstance(record, LabelRecord | PreferenceRecord):
+            return self._beside.setdefault(TYPE_NAMES[type(record)], hashlib.sha256())
+        if isinstance(record, ResponseRecord) and record.sample:
+            return self._beside.setdefault("sample", hashlib.sha256())
+        return self._hash
 
     def _add_raters(self) -> None:
         for line in self._raters:
@@ -112,20 +132,33 @@ class Digest:
         self._add_raters()
         whole = self._hash.copy()
         whole.update(self._ratings.digest())
+        for kind, part in sorted(self._beside.items()):
+            whole.update(kind.encode() + part.digest())
         return whole.hexdigest()
 
 
 def _fields(instance: Any) -> dict[str, Any]:
-    return {
+    fields = {
         name: _plain(value)
         for name, default in _names_and_defaults(instance.__class__)
         if (value := getattr(instance, name)) != default
     }
+    if isinstance(instance, TurnRecord) and instance.after is None:
+        fields.setdefault("context", [])
+    return fields
 
 
 @cache
 def _names_and_defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
-    return tuple((field.name, field.default) for field in dataclasses.fields(kind))
+    return tuple(
+        (
+            field.name,
+            field.default
+            if field.default_factory is dataclasses.MISSING
+            else field.default_factory(),
+        )
+        for field in dataclasses.fields(kind)
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -133,4 +166,15 @@ def _plain(value: Any) -> Any:
         return _fields(value)
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
+    return _by_value(value) if isinstance(value, Mapping) else value
+
+
+def _by_value(value: Any) -> Any:
+    """JSON whose whole numbers are integers: PostgreSQL stores 1e22 as such."""
+    if isinstance(value, Mapping):
+        return {key: _by_value(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_by_value(one) for one in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(Decimal(repr(value)))
     return value

@@ -4,21 +4,28 @@ memory."""
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import singledispatchmethod
+from typing import Any
 
 from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
+    LabelRecord,
+    Message,
+    PreferenceRecord,
     RaterRecord,
     RatingRecord,
     Record,
     ResponseRecord,
     SystemRecord,
+    TurnRecord,
 )
 from annotations.languages import language_fault
-from common.text import MAX_ASPECT, MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE, name_fault, text_fault
+from common.text import MAX_ASPECT, MAX_NAME, MAX_TEXT, name_fault, text_fault
 
 SPEAKERS = ("A", "B")
 LARGEST_SCORE = 1e100
@@ -29,6 +36,14 @@ MAX_RATERS = 100_000
 MAX_DIALOGUES = 1_000_000
 MAX_RESPONSES_OF_DIALOGUE = 100_000
 MAX_RATINGS_OF_DIALOGUE = 500_000
+"""Ratings, labels and preferences, each."""
+MAX_MESSAGES = 100_000
+MAX_DEPTH = 20
+"""Of objects and lists within metadata and parts."""
+MAX_VALUES = 10_000
+"""In one object of metadata or one part."""
+LARGEST_INTEGER = 10**300
+MAX_TIME = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +58,9 @@ class Counts:
         raters: number of rater names; for anonymous raters, the length of the longest list of
             scores.
         ratings: number of ratings.
+        messages: number of messages of conversations that are held once.
+        labels: number of labels.
+        preferences: number of preferences.
     """
 
     dialogues: int = 0
@@ -51,6 +69,9 @@ class Counts:
     responses: int = 0
     raters: int = 0
     ratings: int = 0
+    messages: int = 0
+    labels: int = 0
+    preferences: int = 0
 
 
 @dataclass
@@ -60,9 +81,13 @@ class _DialogueInProgress:
 
     id: str
     turns: frozenset[int]
-    responses: set[tuple[str, int]] = field(default_factory=set)
+    messages: int
+    interactive: bool
+    responses: set[tuple[str, int, int]] = field(default_factory=set)
     responding: set[str] = field(default_factory=set)
     ratings: set[tuple[str, int | None, str, str]] = field(default_factory=set)
+    labels: set[tuple[Any, ...]] = field(default_factory=set)
+    preferences: set[tuple[Any, ...]] = field(default_factory=set)
 
 
 class Checker:
@@ -82,8 +107,11 @@ class Checker:
         self._dialogues: set[str] = set()
         self._dialogue: _DialogueInProgress | None = None
         self._turns = 0
+        self._messages = 0
         self._responses = 0
         self._ratings = 0
+        self._labels = 0
+        self._preferences = 0
 
     @property
     def counts(self) -> Counts:
@@ -95,6 +123,9 @@ class Checker:
             responses=self._responses,
             raters=len(self._raters),
             ratings=self._ratings,
+            messages=self._messages,
+            labels=self._labels,
+            preferences=self._preferences,
         )
 
     def accepts(self, record: Record, where: Where, field: str) -> bool:
@@ -155,7 +186,7 @@ class Checker:
         return [
             *_named("name", text_fault(corpus.name, MAX_NAME, may_be_empty=True)),
             *_named("part", text_fault(corpus.part, MAX_NAME, may_be_empty=True)),
-            *_named("description", text_fault(corpus.description, MAX_RESPONSE, may_be_empty=True)),
+            *_named("description", text_fault(corpus.description, MAX_TEXT, may_be_empty=True)),
             *_named("language", language_fault(corpus.language)),
             *_aspect_faults(corpus),
         ]
@@ -171,7 +202,7 @@ class Checker:
         self._systems.add(system.name)
         return [
             *_named("name", name_fault(system.name)),
-            *_named("description", text_fault(system.description, MAX_RESPONSE, may_be_empty=True)),
+            *_named("description", text_fault(system.description, MAX_TEXT, may_be_empty=True)),
         ]
 
     @_faults_of.register
@@ -189,20 +220,29 @@ class Checker:
     def _(self, dialogue: DialogueRecord) -> list[tuple[str, str]]:
         numbers = [turn.number for turn in dialogue.turns]
         # Its responses follow even where the dialogue is at fault: they are checked against it.
-        self._dialogue = _DialogueInProgress(dialogue.id, frozenset(numbers))
+        self._dialogue = _DialogueInProgress(
+            dialogue.id, frozenset(numbers), len(dialogue.messages), dialogue.interactive
+        )
         if dialogue.id in self._dialogues:
             return [("id", f"the dialogue {dialogue.id!r} occurs twice")]
         if len(self._dialogues) >= MAX_DIALOGUES:
             return [("", f"more than {MAX_DIALOGUES:,} dialogues")]
         self._dialogues.add(dialogue.id)
         self._turns += len(numbers)
+        self._messages += len(dialogue.messages)
         faults = [
             *_named("id", name_fault(dialogue.id)),
-            *_persona_faults("persona", dialogue.persona),
-            *_persona_faults("partner_persona", dialogue.partner_persona),
+            *_sentence_faults("persona", dialogue.persona),
+            *_sentence_faults("partner_persona", dialogue.partner_persona),
+            *_sentence_faults("knowledge", dialogue.knowledge),
+            *_named("metadata", json_fault(dialogue.metadata)),
         ]
-        if not dialogue.turns:
+        if not dialogue.turns and not dialogue.messages:
             faults.append(("turns", "is empty; a dialogue has at least one turn"))
+        if len(dialogue.messages) > MAX_MESSAGES:
+            return [*faults, ("messages", f"more than {MAX_MESSAGES:,} messages in one dialogue")]
+        for index, message in enumerate(dialogue.messages):
+            faults += [(f"messages[{index}].{name}", fault) for name, fault in _of_message(message)]
         met: set[int] = set()
         for index, turn in enumerate(dialogue.turns):
             if turn.number < 0:
@@ -212,14 +252,16 @@ class Checker:
                     (f"turns[{index}].number", f"turn {turn.number} occurs twice in this dialogue")
                 )
             met.add(turn.number)
+            if fault := _place_fault(turn, dialogue):
+                faults.append((f"turns[{index}].after", fault))
             for position, utterance in enumerate(turn.context):
                 place = f"turns[{index}].context[{position}]"
                 if utterance.speaker not in SPEAKERS:
                     faults.append((f"{place}.speaker", "must be A or B"))
-                faults += _named(f"{place}.text", text_fault(utterance.text, MAX_UTTERANCE))
+                faults += _named(f"{place}.text", text_fault(utterance.text, MAX_TEXT))
             for position, reference in enumerate(turn.references):
                 faults += _named(
-                    f"turns[{index}].references[{position}]", text_fault(reference, MAX_RESPONSE)
+                    f"turns[{index}].references[{position}]", text_fault(reference, MAX_TEXT)
                 )
         return faults
 
@@ -231,16 +273,27 @@ class Checker:
         faults = self._unknown_system(response.system)
         if response.turn not in dialogue.turns:
             faults.append(("turn", f"the dialogue {dialogue.id!r} has no turn {response.turn}"))
-        key = (response.system, response.turn)
+        key = (response.system, response.turn, response.sample)
         if key in dialogue.responses:
+            which = f" with sample {response.sample}" if response.sample else ""
             faults.append(
                 (
                     "",
                     (
                         f"the system {response.system!r} answers turn {response.turn} of dialogue "
-                        f"{dialogue.id!r} twice"
+                        f"{dialogue.id!r} twice{which}"
                     ),
                 )
+            )
+        if response.sample < 0:
+            faults.append(("sample", "must be 0 or more"))
+        elif response.sample and (*key[:2], 0) not in dialogue.responses:
+            faults.append(
+                ("sample", f"{response.system!r} has no sample 0 at turn {response.turn} before it")
+            )
+        if dialogue.interactive and dialogue.responding - {response.system}:
+            faults.append(
+                ("system", "is a second one in an interactive dialogue; one system took part in it")
             )
         if len(dialogue.responses) >= MAX_RESPONSES_OF_DIALOGUE:
             faults.append(
@@ -251,18 +304,23 @@ class Checker:
         dialogue.responding.add(response.system)
         self._responses += 1
         # A system may well have answered nothing: an empty response is a response.
-        return faults + _named("text", text_fault(response.text, MAX_RESPONSE, may_be_empty=True))
+        return [
+            *faults,
+            *_named("text", text_fault(response.text, MAX_TEXT, may_be_empty=True)),
+            *_part_faults(response.parts),
+            *_named("metadata", json_fault(response.metadata)),
+        ]
 
     @_faults_of.register
     def _(self, rating: RatingRecord) -> list[tuple[str, str]]:
         dialogue = self._dialogue
         if dialogue is None or dialogue.id != rating.dialogue_id:
             return self._astray(rating.dialogue_id)
-        faults = [*self._item_faults(dialogue, rating), *self._score_faults(rating)]
-        if rating.rater not in self._raters:
-            faults += self._unless_refused(
-                "rater", rating.rater, "rater", f"the rater {rating.rater!r} is not known"
-            )
+        faults = [
+            *self._item_faults(dialogue, rating.turn, rating.system, "rating"),
+            *self._score_faults(rating),
+            *self._unknown_rater(rating.rater),
+        ]
         key = (rating.system, rating.turn, rating.rater, rating.aspect)
         if key in dialogue.ratings:
             faults.append(
@@ -272,9 +330,85 @@ class Checker:
             return [*faults, ("", f"more than {MAX_RATINGS_OF_DIALOGUE:,} ratings in one dialogue")]
         dialogue.ratings.add(key)
         self._ratings += 1
-        return faults + _named(
-            "comment", text_fault(rating.comment, MAX_RESPONSE, may_be_empty=True)
+        return faults + _named("comment", text_fault(rating.comment, MAX_TEXT, may_be_empty=True))
+
+    @_faults_of.register
+    def _(self, label: LabelRecord) -> list[tuple[str, str]]:
+        dialogue = self._dialogue
+        if dialogue is None or dialogue.id != label.dialogue_id:
+            return self._astray(label.dialogue_id)
+        faults = self._unknown_rater(label.rater)
+        if label.message is not None:
+            if not 0 <= label.message < dialogue.messages:
+                faults.append(("message", f"the dialogue {dialogue.id!r} has no such message"))
+            if label.turn is not None or label.system:
+                faults.append(
+                    ("message", "stands beside a turn or system; a label is of one thing")
+                )
+        elif label.turn is not None or label.system:
+            faults += self._item_faults(dialogue, label.turn, label.system, "label")
+        key = (label.turn, label.system, label.message, label.rater, label.question)
+        if key in dialogue.labels:
+            faults.append(
+                ("", f"the rater {label.rater!r} answers {label.question!r} for one item twice")
+            )
+        if len(dialogue.labels) >= MAX_RATINGS_OF_DIALOGUE:
+            return [*faults, ("", f"more than {MAX_RATINGS_OF_DIALOGUE:,} labels in one dialogue")]
+        dialogue.labels.add(key)
+        self._labels += 1
+        return [
+            *faults,
+            *_named("question", text_fault(label.question, MAX_ASPECT)),
+            *(
+                _named("value", text_fault(label.value, MAX_TEXT))
+                if isinstance(label.value, str)
+                else _sentence_faults("value", label.value)
+            ),
+        ]
+
+    @_faults_of.register
+    def _(self, preference: PreferenceRecord) -> list[tuple[str, str]]:
+        dialogue = self._dialogue
+        if dialogue is None or dialogue.id != preference.dialogue_id:
+            return self._astray(preference.dialogue_id)
+        turn = preference.turn
+        arms = (
+            ("a", preference.system_a, preference.sample_a),
+            ("b", preference.system_b, preference.sample_b),
         )
+        faults = self._unknown_rater(preference.rater)
+        for arm, system, sample in arms:
+            missing = self._item_faults(dialogue, turn, system, "preference", sample)
+            faults += [
+                (name if name in ("", "turn") else f"{name}_{arm}", fault)
+                for name, fault in missing
+            ]
+        if arms[0][1:] == arms[1][1:]:
+            faults.append(("system_b", "is the same response as that of system_a"))
+        if preference.preferred not in ("a", "b", "tie", "both_bad"):
+            faults.append(("preferred", "must be one of a, b, tie, both_bad"))
+        key = (turn, *arms[0][1:], *arms[1][1:], preference.rater, preference.aspect)
+        if key in dialogue.preferences:
+            faults.append(
+                (
+                    "",
+                    f"the rater {preference.rater!r} compares the same two for "
+                    f"{preference.aspect!r} twice",
+                )
+            )
+        if len(dialogue.preferences) >= MAX_RATINGS_OF_DIALOGUE:
+            return [
+                *faults,
+                ("", f"more than {MAX_RATINGS_OF_DIALOGUE:,} preferences in one dialogue"),
+            ]
+        dialogue.preferences.add(key)
+        self._preferences += 1
+        return [
+            *faults,
+            *_named("aspect", text_fault(preference.aspect, MAX_ASPECT)),
+            *_named("comment", text_fault(preference.comment, MAX_TEXT, may_be_empty=True)),
+            *_named("metadata", json_fault(preference.metadata)),
+        ]
 
     def _astray(self, dialogue_id: str) -> list[tuple[str, str]]:
         message = f"does not follow its dialogue {dialogue_id!r}"
@@ -285,29 +419,40 @@ class Checker:
             return []
         return self._unless_refused("system", name, "system", f"the system {name!r} is not known")
 
+    def _unknown_rater(self, name: str) -> list[tuple[str, str]]:
+        if name in self._raters:
+            return []
+        return self._unless_refused("rater", name, "rater", f"the rater {name!r} is not known")
+
     def _item_faults(
-        self, dialogue: _DialogueInProgress, rating: RatingRecord
+        self,
+        dialogue: _DialogueInProgress,
+        turn: int | None,
+        system: str,
+        kind: str,
+        sample: int = 0,
     ) -> list[tuple[str, str]]:
-        if rating.system not in self._systems:
-            return self._unknown_system(rating.system)
+        if system not in self._systems:
+            return self._unknown_system(system)
         if ("response", dialogue.id) in self.problems.refused:
             return []
-        if rating.turn is None:
-            if rating.system in dialogue.responding:
+        if turn is None:
+            if sample:
+                return [("sample", f"must be 0 where a {kind} is of whole dialogues")]
+            if system in dialogue.responding:
                 return []
             return [
                 (
                     "system",
-                    (
-                        f"{rating.system!r} has no response in dialogue {dialogue.id!r} before "
-                        "this rating"
-                    ),
+                    f"{system!r} has no response in dialogue {dialogue.id!r} before this {kind}",
                 )
             ]
-        if (rating.system, rating.turn) in dialogue.responses:
+        if (system, turn, sample) in dialogue.responses:
             return []
-        item = f"turn {rating.turn} of dialogue {dialogue.id!r}"
-        return [("turn", f"{rating.system!r} has no response at {item} before this rating")]
+        item = f"turn {turn} of dialogue {dialogue.id!r}"
+        if sample:
+            return [("sample", f"{system!r} has no sample {sample} at {item} before this {kind}")]
+        return [("turn", f"{system!r} has no response at {item} before this {kind}")]
 
     def _score_faults(self, rating: RatingRecord) -> list[tuple[str, str]]:
         if rating.aspect not in self._scales:
@@ -332,11 +477,101 @@ def _named(name: str, fault: str) -> list[tuple[str, str]]:
     return [(name, fault)] if fault else []
 
 
-def _persona_faults(name: str, sentences: tuple[str, ...]) -> list[tuple[str, str]]:
+def json_fault(value: object) -> str:
+    """Check JSON that a record keeps as it came: metadata, or a part of a message.
+
+    Args:
+        value: should be a mapping.
+
+    Returns:
+        What is wrong with it, as a predicate; "" where nothing is. It must be an object of strings,
+        finite numbers, true, false, null, lists and objects, at most ``MAX_DEPTH`` deep and with at
+        most ``MAX_VALUES`` values, and its strings such as can be stored.
+    """
+    if not value and isinstance(value, Mapping):
+        return ""
+    if not isinstance(value, Mapping):
+        return "must be an object"
+    waiting: list[tuple[Any, int]] = [(value, 1)]
+    count = 0
+    while waiting:
+        one, depth = waiting.pop()
+        count += 1
+        if count > MAX_VALUES:
+            return f"holds more than {MAX_VALUES:,} values"
+        if depth > MAX_DEPTH:
+            return f"is nested more than {MAX_DEPTH} deep"
+        if isinstance(one, Mapping):
+            for key in one:
+                if not isinstance(key, str):
+                    return "has a key that is not a string"
+                if fault := text_fault(key, MAX_TEXT, may_be_empty=True):
+                    return f"has a key that {fault}"
+            waiting += [(inner, depth + 1) for inner in one.values()]
+        elif isinstance(one, list | tuple):
+            waiting += [(inner, depth + 1) for inner in one]
+        elif fault := _scalar_fault(one):
+            return fault
+    return ""
+
+
+def _scalar_fault(value: object) -> str:
+    if isinstance(value, str):
+        fault = text_fault(value, MAX_TEXT, may_be_empty=True)
+        return f"holds a text that {fault}" if fault else ""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        sound = math.isfinite(value) if isinstance(value, float) else abs(value) < LARGEST_INTEGER
+        return "" if sound else "holds a number that is too large"
+    if value is None or isinstance(value, bool):
+        return ""
+    return f"holds {type(value).__name__}, which is not JSON"
+
+
+def _of_message(message: Message) -> Iterator[tuple[str, str]]:
+    yield from _named("role", text_fault(message.role, MAX_NAME))
+    yield from _named("name", text_fault(message.name, MAX_NAME, may_be_empty=True))
+    # A message that only calls a tool says nothing.
+    yield from _named("text", text_fault(message.text, MAX_TEXT, may_be_empty=True))
+    yield from _part_faults(message.parts)
+    yield from _named("metadata", json_fault(message.metadata))
+    if message.time:
+        yield from _named("time", _time_fault(message.time))
+
+
+def _part_faults(parts: tuple[Mapping[str, Any], ...]) -> list[tuple[str, str]]:
+    faults = []
+    for index, part in enumerate(parts):
+        fault = json_fault(part)
+        if not fault and not isinstance(part.get("type"), str):
+            fault = "must have a type, a string"
+        faults += _named(f"parts[{index}]", fault)
+    return faults
+
+
+def _time_fault(time: str) -> str:
+    if len(time) <= MAX_TIME and time.isascii():
+        try:
+            datetime.fromisoformat(time)
+        except ValueError:
+            pass
+        else:
+            return ""
+    return "must be a time in ISO 8601 such as 2026-11-27T10:00:00Z"
+
+
+def _place_fault(turn: TurnRecord, dialogue: DialogueRecord) -> str:
+    if turn.after is None:
+        return ""
+    if not 0 <= turn.after <= len(dialogue.messages):
+        return f"must be 0 to {len(dialogue.messages)}, the number of the dialogue's messages"
+    return "stands beside a context; a turn has one of both" if turn.context else ""
+
+
+def _sentence_faults(name: str, sentences: tuple[str, ...]) -> list[tuple[str, str]]:
     return [
         (f"{name}[{index}]", fault)
         for index, sentence in enumerate(sentences)
-        if (fault := text_fault(sentence, MAX_RESPONSE))
+        if (fault := text_fault(sentence, MAX_TEXT))
     ]
 
 

@@ -5,9 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotations.formats.records import TARGET_SPEAKER, DialogueRecord, TurnRecord, Utterance
+from annotations.formats.records import (
+    ASSISTANT,
+    TARGET_SPEAKER,
+    DialogueRecord,
+    Message,
+    TurnRecord,
+    Utterance,
+)
 
 PARTNER = "A"
+PARTNER_ROLE = "user"
 
 
 def alternating(lines: Sequence[str]) -> tuple[Utterance, ...]:
@@ -26,9 +34,11 @@ def alternating(lines: Sequence[str]) -> tuple[Utterance, ...]:
     )
 
 
-MAX_UTTERANCES = 400
-"""In one dialogue. Each answer repeats the lines before it, so the cost grows with the square of
-their number."""
+MAX_UTTERANCES = 20_000
+"""In one dialogue."""
+MAX_REPEATED_UTTERANCES = 400
+"""In a dialogue whose turns each repeat what was said before. Longer ones hold their messages once;
+shorter ones keep the digests that they have in stored corpora."""
 
 
 def human_dialogue(
@@ -50,13 +60,32 @@ def human_dialogue(
 
     Returns:
         A dialogue with ⌊lines / 2⌋ turns, numbered from 0. A turn's context is every line before
-        the answer, its one reference the answer.
+        the answer, its one reference the answer. Beyond ``MAX_REPEATED_UTTERANCES`` lines these
+        are the dialogue's messages, and each turn says after how many of them it stands.
     """
     utterances = tuple(
         Utterance(TARGET_SPEAKER if (len(lines) - position) % 2 else PARTNER, line)
         for position, line in enumerate(lines)
     )
     answers = range(1 + len(lines) % 2, len(lines), 2)
+    if len(utterances) > MAX_REPEATED_UTTERANCES:
+        return DialogueRecord(
+            dialogue_id,
+            persona,
+            partner_persona,
+            tuple(
+                TurnRecord(number, references=(utterances[position].text,), after=position)
+                for number, position in enumerate(answers)
+            ),
+            tuple(
+                Message(
+                    ASSISTANT if one.speaker == TARGET_SPEAKER else PARTNER_ROLE,
+                    one.text,
+                    one.speaker,
+                )
+                for one in utterances
+            ),
+        )
     turns = tuple(
         TurnRecord(number, utterances[:position], (utterances[position].text,))
         for number, position in enumerate(answers)
@@ -76,5 +105,5 @@ def count_fault(count: int) -> str:
     if count < 2:
         return "a dialogue has two utterances or more"
     return (
-        f"more than {MAX_UTTERANCES} utterances in one dialogue" if count > MAX_UTTERANCES else ""
+        f"more than {MAX_UTTERANCES:,} utterances in one dialogue" if count > MAX_UTTERANCES else ""
     )

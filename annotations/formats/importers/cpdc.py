@@ -22,7 +22,7 @@ from annotations.formats.records import (
     TurnRecord,
     Utterance,
 )
-from common.text import MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE, storable
+from common.text import MAX_NAME, MAX_TEXT, storable
 
 TURNS = tuple(f"turn_{number}" for number in range(7))
 
@@ -87,14 +87,14 @@ def _says_more(dialogue: JsonObject) -> bool:
 
 def _personas(turn: JsonObject) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """The personas of the target speaker B and of A."""
-    persona = turn.texts("persona B", MAX_RESPONSE)
-    partner_persona = turn.texts("persona A", MAX_RESPONSE)
+    persona = turn.texts("persona B", MAX_TEXT)
+    partner_persona = turn.texts("persona A", MAX_TEXT)
     return None if persona is None or partner_persona is None else (persona, partner_persona)
 
 
 def _turn(number: int, turn: JsonObject) -> TurnRecord | None:
     utterances = turn.children("dialogue")
-    reference = turn.text("gold_reference", MAX_RESPONSE)
+    reference = turn.text("gold_reference", MAX_TEXT)
     if utterances is None or reference is None:
         return None
     context = all_or_none([_utterance(utterance) for utterance in utterances])
@@ -114,7 +114,7 @@ def _references(turn: JsonObject, first: str) -> tuple[str, ...] | None:
     several."""
     if not turn.has("gold_references"):
         return (first,)
-    several = turn.texts("gold_references", MAX_RESPONSE)
+    several = turn.texts("gold_references", MAX_TEXT)
     if several is not None and first not in (reference.strip() for reference in several):
         turn.complain("gold_references", "does not hold gold_reference")
         return None
@@ -123,7 +123,7 @@ def _references(turn: JsonObject, first: str) -> tuple[str, ...] | None:
 
 def _utterance(utterance: JsonObject) -> Utterance | None:
     speaker = utterance.text("persona_id", 1)
-    text = utterance.text("text", MAX_UTTERANCE)
+    text = utterance.text("text", MAX_TEXT)
     if speaker is None or text is None:
         return None
     if speaker not in SPEAKERS:

@@ -17,7 +17,7 @@ from annotations.formats.importers.json_source import decode_line, file_lines, j
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.records import CorpusRecord
-from common.text import MAX_NAME, MAX_RESPONSE, text_fault
+from common.text import MAX_NAME, MAX_TEXT, text_fault
 
 END = "__eou__"
 """The end of an utterance."""
@@ -79,9 +79,7 @@ def _utterances(line: JsonObject) -> tuple[str, ...] | None:
         return None
     objects = line.children("dialogue")
     texts = (
-        None
-        if objects is None
-        else all_or_none([row.text("text", MAX_RESPONSE) for row in objects])
+        None if objects is None else all_or_none([row.text("text", MAX_TEXT) for row in objects])
     )
     return None if texts is None else tuple(text.strip() for text in texts)
 
@@ -104,7 +102,7 @@ def _text_conversations(
         faults = {
             place: wrong
             for place, utterance in enumerate(texts, 1)
-            if (wrong := text_fault(utterance, MAX_RESPONSE))
+            if (wrong := text_fault(utterance, MAX_TEXT))
         }
         for place, wrong in faults.items():
             problems.add(number, f"utterance {place}", wrong)

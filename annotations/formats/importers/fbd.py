@@ -27,7 +27,7 @@ from annotations.formats.records import (
     TurnRecord,
     Utterance,
 )
-from common.text import MAX_RESPONSE, MAX_UTTERANCE
+from common.text import MAX_TEXT
 
 RATER = "mean of raters"
 # The number of scores tells which questionnaire was used: the files name none.
@@ -90,9 +90,9 @@ class _Row:
 
 
 def _row(line: JsonObject) -> _Row | None:
-    context = line.text("src", MAX_UTTERANCE)
-    references = line.texts("refs", MAX_RESPONSE)
-    responses = line.texts("hyps", MAX_RESPONSE, may_be_empty=True)
+    context = line.text("src", MAX_TEXT)
+    references = line.texts("refs", MAX_TEXT)
+    responses = line.texts("hyps", MAX_TEXT, may_be_empty=True)
     scores = _scores(line)
     if context is None or references is None or responses is None or scores is None:
         return None

@@ -29,7 +29,7 @@ from annotations.formats.records import (
     TurnRecord,
     Utterance,
 )
-from common.text import MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE
+from common.text import MAX_NAME, MAX_TEXT
 
 ASPECT = "overall"
 MAX_PARTS = 100
@@ -158,7 +158,7 @@ def _read_row(row: JsonObject, where: str) -> tuple[_Row, tuple[Utterance, ...]]
     row_id = row.name("ID")
     system = row.text("DialogModel", MAX_NAME)
     context = _context(row)
-    response = row.text("Response", MAX_RESPONSE, may_be_empty=True)
+    response = row.text("Response", MAX_TEXT, may_be_empty=True)
     scores = _scores(row)
     if row_id is None or system is None or context is None or response is None or scores is None:
         return None
@@ -166,7 +166,7 @@ def _read_row(row: JsonObject, where: str) -> tuple[_Row, tuple[Utterance, ...]]
 
 
 def _context(row: JsonObject) -> tuple[Utterance, ...] | None:
-    text = row.text("Context", 10 * MAX_UTTERANCE)
+    text = row.text("Context", MAX_TEXT)
     if text is None:
         return None
     lines = [line.strip() for line in text.split(_SEPARATOR)]

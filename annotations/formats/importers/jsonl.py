@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.fields import JsonObject, all_or_none
@@ -15,6 +15,9 @@ from annotations.formats.importers.sample import FileSample
 from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
+    LabelRecord,
+    Message,
+    PreferenceRecord,
     RaterKind,
     RaterRecord,
     RatingRecord,
@@ -25,12 +28,13 @@ from annotations.formats.records import (
     TurnRecord,
     Utterance,
 )
-from common.text import MAX_ASPECT, MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE
+from common.text import MAX_ASPECT, MAX_NAME, MAX_TEXT
 
 T = TypeVar("T")
 
 _SYSTEM_KINDS: tuple[SystemKind, ...] = get_args(SystemKind)
 _RATER_KINDS: tuple[RaterKind, ...] = get_args(RaterKind)
+_PREFERRED: tuple[Literal["a", "b", "tie", "both_bad"], ...] = ("a", "b", "tie", "both_bad")
 
 
 def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
@@ -95,7 +99,7 @@ def _corpus(line: JsonObject) -> CorpusRecord | None:
         description=_optional(
             line,
             "description",
-            lambda: line.text("description", MAX_RESPONSE, True),
+            lambda: line.text("description", MAX_TEXT, True),
             default.description,
         ),
         aspects=_optional(
@@ -148,7 +152,7 @@ def _system(line: JsonObject) -> SystemRecord | None:
         line, "kind", lambda: _one_of(line, "kind", _SYSTEM_KINDS), SystemRecord("").kind
     )
     description = _optional(
-        line, "description", lambda: line.text("description", MAX_RESPONSE, True), ""
+        line, "description", lambda: line.text("description", MAX_TEXT, True), ""
     )
     return None if name is None else SystemRecord(name, kind, description)
 
@@ -163,46 +167,112 @@ def _rater(line: JsonObject) -> RaterRecord | None:
 
 
 def _dialogue(line: JsonObject) -> DialogueRecord | None:
-    line.refuse_unknown(("type", "id", "persona", "partner_persona", "turns"))
+    line.refuse_unknown(
+        (
+            "type",
+            "id",
+            "persona",
+            "partner_persona",
+            "turns",
+            "messages",
+            "interactive",
+            "knowledge",
+            "metadata",
+        )
+    )
     dialogue_id = line.text("id", MAX_NAME)
-    persona = line.texts("persona", MAX_RESPONSE)
-    partner_persona = line.texts("partner_persona", MAX_RESPONSE)
-    objects = line.children("turns")
+    messages: tuple[Message, ...] = _optional(line, "messages", lambda: _messages(line), ())
+    is_conversation = line.has("messages")
+    # Without messages it is the first version of the format, in which these are never left out.
+    persona, partner_persona = (
+        () if is_conversation and not line.has(key) else line.texts(key, MAX_TEXT)
+        for key in ("persona", "partner_persona")
+    )
+    objects = () if is_conversation and not line.has("turns") else line.children("turns")
     turns = None if objects is None else all_or_none([_turn(turn) for turn in objects])
+    interactive: bool = _optional(line, "interactive", lambda: line.flag("interactive"), False)
+    knowledge: tuple[str, ...] = _optional(
+        line, "knowledge", lambda: line.texts("knowledge", MAX_TEXT), ()
+    )
+    metadata = _metadata(line)
     if dialogue_id is None or persona is None or partner_persona is None or turns is None:
         return None
-    return DialogueRecord(dialogue_id, persona, partner_persona, turns)
+    return DialogueRecord(
+        dialogue_id,
+        persona,
+        partner_persona,
+        turns,
+        messages,
+        interactive,
+        knowledge,
+        metadata,
+    )
+
+
+def _messages(line: JsonObject) -> tuple[Message, ...] | None:
+    objects = line.children("messages")
+    return None if objects is None else all_or_none([_message(message) for message in objects])
+
+
+def _message(message: JsonObject) -> Message | None:
+    message.refuse_unknown(("role", "text", "name", "parts", "time", "metadata"))
+    role = message.text("role", MAX_NAME)
+    text = message.text("text", MAX_TEXT, may_be_empty=True)
+    name: str = _optional(message, "name", lambda: message.text("name", MAX_NAME, True), "")
+    time: str = _optional(message, "time", lambda: message.text("time", MAX_NAME, True), "")
+    parts, metadata = _parts(message), _metadata(message)
+    return (
+        None if role is None or text is None else Message(role, text, name, parts, time, metadata)
+    )
+
+
+def _parts(line: JsonObject) -> tuple[dict[str, Any], ...]:
+    objects: tuple[JsonObject, ...] = _optional(line, "parts", lambda: line.children("parts"), ())
+    return tuple(part.value for part in objects)
+
+
+def _metadata(line: JsonObject) -> dict[str, Any]:
+    found: JsonObject | None = _optional(line, "metadata", lambda: line.child("metadata"), None)
+    return {} if found is None else found.value
 
 
 def _turn(turn: JsonObject) -> TurnRecord | None:
-    turn.refuse_unknown(("number", "context", "references"))
+    turn.refuse_unknown(("number", "context", "references", "after"))
     number = turn.parse_integer("number")
-    objects = turn.children("context")
+    after: int | None = _optional(turn, "after", lambda: turn.parse_integer("after"), None)
+    is_placed = turn.has("after") and not turn.has("context")
+    objects = () if is_placed else turn.children("context")
     context = (
         None if objects is None else all_or_none([_utterance(utterance) for utterance in objects])
     )
     references: tuple[str, ...] = _optional(
-        turn, "references", lambda: turn.texts("references", MAX_RESPONSE), ()
+        turn, "references", lambda: turn.texts("references", MAX_TEXT), ()
     )
-    return None if number is None or context is None else TurnRecord(number, context, references)
+    if number is None or context is None:
+        return None
+    return TurnRecord(number, context, references, after)
 
 
 def _utterance(utterance: JsonObject) -> Utterance | None:
     utterance.refuse_unknown(("speaker", "text"))
     speaker = utterance.text("speaker", MAX_NAME)
-    text = utterance.text("text", MAX_UTTERANCE)
+    text = utterance.text("text", MAX_TEXT)
     return None if speaker is None or text is None else Utterance(speaker, text)
 
 
 def _response(line: JsonObject) -> ResponseRecord | None:
-    line.refuse_unknown(("type", "dialogue_id", "turn", "system", "text"))
+    line.refuse_unknown(
+        ("type", "dialogue_id", "turn", "system", "text", "sample", "parts", "metadata")
+    )
     dialogue_id = line.text("dialogue_id", MAX_NAME)
     turn = line.parse_integer("turn")
     system = line.text("system", MAX_NAME)
-    text = line.text("text", MAX_RESPONSE, may_be_empty=True)
+    text = line.text("text", MAX_TEXT, may_be_empty=True)
+    sample: int = _optional(line, "sample", lambda: line.parse_integer("sample"), 0)
+    parts, metadata = _parts(line), _metadata(line)
     if dialogue_id is None or turn is None or system is None or text is None:
         return None
-    return ResponseRecord(dialogue_id, turn, system, text)
+    return ResponseRecord(dialogue_id, turn, system, text, sample, parts, metadata)
 
 
 def _rating(line: JsonObject) -> RatingRecord | None:
@@ -210,16 +280,91 @@ def _rating(line: JsonObject) -> RatingRecord | None:
         ("type", "dialogue_id", "turn", "system", "rater", "aspect", "score", "comment")
     )
     dialogue_id = line.text("dialogue_id", MAX_NAME)
-    of_dialogue = line.has("turn") and line.value["turn"] is None
-    turn = None if of_dialogue else line.parse_integer("turn")
+    turn = _turn_or_none(line)
     system = line.text("system", MAX_NAME)
     rater = line.text("rater", MAX_NAME)
     aspect = line.text("aspect", MAX_ASPECT)
     score = line.number("score")
-    comment = _optional(line, "comment", lambda: line.text("comment", MAX_RESPONSE, True), "")
+    comment = _optional(line, "comment", lambda: line.text("comment", MAX_TEXT, True), "")
     if dialogue_id is None or system is None or rater is None or aspect is None or score is None:
         return None
     return RatingRecord(dialogue_id, turn, system, rater, aspect, score, comment)
+
+
+def _turn_or_none(line: JsonObject) -> int | None:
+    """The turn's number; None, too, for null: the whole dialogue."""
+    of_dialogue = line.has("turn") and line.value["turn"] is None
+    return None if of_dialogue else line.parse_integer("turn")
+
+
+def _label(line: JsonObject) -> LabelRecord | None:
+    line.refuse_unknown(
+        ("type", "dialogue_id", "turn", "system", "rater", "question", "value", "message")
+    )
+    dialogue_id = line.text("dialogue_id", MAX_NAME)
+    turn = _turn_or_none(line)
+    system = line.text("system", MAX_NAME, may_be_empty=True)
+    rater = line.text("rater", MAX_NAME)
+    question = line.text("question", MAX_ASPECT)
+    value = (
+        line.texts("value", MAX_TEXT)
+        if isinstance(line.value.get("value"), list)
+        else line.text("value", MAX_TEXT)
+    )
+    message: int | None = _optional(line, "message", lambda: line.parse_integer("message"), None)
+    if dialogue_id is None or system is None or rater is None or question is None or value is None:
+        return None
+    return LabelRecord(dialogue_id, turn, system, rater, question, value, message)
+
+
+def _preference(line: JsonObject) -> PreferenceRecord | None:
+    line.refuse_unknown(
+        (
+            "type",
+            "dialogue_id",
+            "turn",
+            "system_a",
+            "system_b",
+            "preferred",
+            "rater",
+            "aspect",
+            "sample_a",
+            "sample_b",
+            "comment",
+            "metadata",
+        )
+    )
+    dialogue_id = line.text("dialogue_id", MAX_NAME)
+    turn = _turn_or_none(line)
+    system_a, system_b = line.text("system_a", MAX_NAME), line.text("system_b", MAX_NAME)
+    rater = line.text("rater", MAX_NAME)
+    preferred = _one_of(line, "preferred", _PREFERRED) if line.text("preferred", MAX_NAME) else None
+    aspect: str = _optional(line, "aspect", lambda: line.text("aspect", MAX_ASPECT), "overall")
+    sample_a: int = _optional(line, "sample_a", lambda: line.parse_integer("sample_a"), 0)
+    sample_b: int = _optional(line, "sample_b", lambda: line.parse_integer("sample_b"), 0)
+    comment: str = _optional(line, "comment", lambda: line.text("comment", MAX_TEXT, True), "")
+    metadata = _metadata(line)
+    if (
+        dialogue_id is None
+        or system_a is None
+        or system_b is None
+        or rater is None
+        or preferred is None
+    ):
+        return None
+    return PreferenceRecord(
+        dialogue_id,
+        turn,
+        system_a,
+        system_b,
+        preferred,
+        rater,
+        aspect,
+        sample_a,
+        sample_b,
+        comment,
+        metadata,
+    )
 
 
 def _optional(line: JsonObject, key: str, read: Callable[[], T | None], default: T) -> T:
@@ -246,6 +391,8 @@ _READERS: dict[str, Callable[[JsonObject], Record | None]] = {
     "dialogue": _dialogue,
     "response": _response,
     "rating": _rating,
+    "label": _label,
+    "preference": _preference,
 }
 
 _DESCRIPTION = """\

@@ -20,7 +20,7 @@ from annotations.formats.importers.json_source import decode_line, file_lines
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.records import CorpusRecord, DialogueRecord
-from common.text import MAX_RESPONSE, text_fault
+from common.text import MAX_TEXT, text_fault
 
 SILENCE = "__SILENCE__"
 """Stands in place of A's first words where B begins: each conversation of ConvAI2 is told once from
@@ -110,7 +110,7 @@ def _take(episode: _Episode, text: str) -> tuple[str, str]:
             if len(sentences) >= MAX_SENTENCES:
                 return mark.rstrip(":"), f"more than {MAX_SENTENCES} sentences"
             sentences.append(sentence)
-            return mark.rstrip(":"), text_fault(sentence, MAX_RESPONSE)
+            return mark.rstrip(":"), text_fault(sentence, MAX_TEXT)
     columns = text.split("\t")
     if len(columns) == 1:
         return "", "has no answer: a tab and the answer follow what the partner says"
@@ -124,7 +124,7 @@ def _take(episode: _Episode, text: str) -> tuple[str, str]:
     if silent and episode.lines:
         return "text", f"{SILENCE} is in the middle of the dialogue"
     for name, value in (("text", question), ("answer", answer)):
-        if fault := text_fault(value, MAX_RESPONSE):
+        if fault := text_fault(value, MAX_TEXT):
             return name, fault
     if len(episode.lines) + 2 > MAX_UTTERANCES:
         return "", count_fault(len(episode.lines) + 2)

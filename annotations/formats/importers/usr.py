@@ -26,7 +26,7 @@ from annotations.formats.records import (
     TurnRecord,
     Utterance,
 )
-from common.text import MAX_NAME, MAX_RESPONSE, MAX_UTTERANCE
+from common.text import MAX_NAME, MAX_TEXT
 
 GOLD = "Original Ground Truth"
 MAIN_ASPECT = "Overall"
@@ -34,7 +34,6 @@ _KINDS: dict[str, SystemKind] = {GOLD: "gold", "New Human Generated": "human"}
 _PERSONA_PREFIX = "your persona:"
 _NOT_ASPECTS = ("response", "model")
 # A context has a few thousand characters; several utterances share this limit.
-_MAX_CONTEXT = 10 * MAX_UTTERANCE
 _MAX_NAMES = 10_000
 
 
@@ -144,7 +143,7 @@ def _dialogue(dialogue_id: str, context: JsonObject, aspects: tuple[str, ...]) -
 
 
 def _utterances(context: JsonObject) -> tuple[Utterance, ...] | None:
-    text = context.text("context", _MAX_CONTEXT)
+    text = context.text("context", MAX_TEXT)
     if text is None:
         return None
     lines = [line.strip() for line in text.strip().split("\n")]
@@ -157,7 +156,7 @@ def _utterances(context: JsonObject) -> tuple[Utterance, ...] | None:
 
 
 def _persona(context: JsonObject) -> tuple[str, ...] | None:
-    text = context.text("fact", _MAX_CONTEXT, may_be_empty=True)
+    text = context.text("fact", MAX_TEXT, may_be_empty=True)
     if text is None:
         return None
     lines = (line.strip().removeprefix(_PERSONA_PREFIX).strip() for line in text.split("\n"))
@@ -169,7 +168,7 @@ def _response(
 ) -> Iterator[Placed]:
     response.refuse_unknown((*_NOT_ASPECTS, *aspects))
     system = response.text("model", MAX_NAME)
-    text = response.text("response", MAX_RESPONSE, may_be_empty=True)
+    text = response.text("response", MAX_TEXT, may_be_empty=True)
     if system is None or text is None:
         return
     place = (response.where, response.path)

@@ -3,7 +3,8 @@ without speaker B.
 
 In the hidden form nothing that B said is left: neither the answers that are asked for nor, in the
 history, those to earlier turns. B's places are there with ``"text": null``; ``"turn"`` says which
-turn's answer belongs there, so that a system can put its own.
+turn's answer belongs there, so that a system can put its own. Of a conversation of other roles the
+system prompt and what users say is left: tools answer what the assistant asked them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from leaderboard.challenges.files.layout import key_of
 from leaderboard.challenges.files.template import json_list
 
 PARTNER = "A"
+PARTNER_ROLES = frozenset({"user", "system", "developer"})
 
 
 def dialogues_document(dialogues: Iterable[DialogueRecord], *, hidden: bool) -> Iterator[str]:
@@ -32,24 +34,38 @@ def dialogue_entry(dialogue: DialogueRecord, *, hidden: bool) -> dict[str, Any]:
             "persona B": list(dialogue.persona),
             "dialogue": _masked_history(dialogue, turn)
             if hidden
-            else [{"persona_id": one.speaker, "text": one.text} for one in turn.context],
+            else [
+                {"persona_id": one.speaker, "text": one.text} for one in dialogue.context_of(turn)
+            ],
+            **({"knowledge": list(dialogue.knowledge)} if dialogue.knowledge else {}),
             **({} if hidden else _references(turn)),
         }
     return entry
 
 
 def _masked_history(dialogue: DialogueRecord, turn: TurnRecord) -> list[dict[str, Any]]:
+    context = dialogue.context_of(turn)
     # The turns whose answers stand in this history
-    answered = {
-        len(other.context): other.number
-        for other in dialogue.turns
-        if len(other.context) < len(turn.context)
-        and turn.context[: len(other.context)] == other.context
-    }
+    if turn.after is None:
+        answered = {
+            len(other.context): other.number
+            for other in dialogue.turns
+            if len(other.context) < len(context)
+            and context[: len(other.context)] == other.context
+            and other.after is None
+        }
+        is_partner = [one.speaker == PARTNER for one in context]
+    else:
+        answered = {
+            other.after: other.number
+            for other in dialogue.turns
+            if other.after is not None and other.after < turn.after
+        }
+        is_partner = [one.role in PARTNER_ROLES for one in dialogue.messages[: turn.after]]
     history: list[dict[str, Any]] = []
-    for place, utterance in enumerate(turn.context):
-        if utterance.speaker == PARTNER:
-            history.append({"persona_id": PARTNER, "text": utterance.text})
+    for place, utterance in enumerate(context):
+        if is_partner[place]:
+            history.append({"persona_id": utterance.speaker, "text": utterance.text})
         else:
             own = {"turn": answered[place]} if place in answered else {}
             history.append({"persona_id": utterance.speaker, "text": None, **own})

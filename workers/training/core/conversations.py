@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,15 @@ from annotations.formats.importers.dailydialog import END
 from annotations.formats.importers.json_source import file_lines
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.registry import importers
-from annotations.formats.records import TARGET_SPEAKER, DialogueRecord, Record, Utterance
+from annotations.formats.records import (
+    ASSISTANT,
+    TARGET_SPEAKER,
+    UNSPOKEN_ROLES,
+    DialogueRecord,
+    Message,
+    Record,
+    Utterance,
+)
 
 SPEAKERS = ("A", TARGET_SPEAKER)
 Personas = tuple[tuple[str, ...], tuple[str, ...]]
@@ -58,7 +67,11 @@ def dialogues_of(records: Iterable[Record]) -> list[TrainingDialogue]:
 
 def _conversations(record: DialogueRecord) -> list[TrainingDialogue]:
     retained: list[tuple[int, tuple[Utterance, ...]]] = []
+    if len(whole := _spoken(record.messages)) > 1:
+        retained.append((0, whole))
     for turn in sorted(record.turns, key=lambda turn: len(turn.context), reverse=True):
+        if turn.after is not None:
+            continue
         answer = tuple(Utterance(TARGET_SPEAKER, text) for text in turn.references[:1])
         utterances = turn.context + answer
         if len(utterances) > 1 and not any(
@@ -73,6 +86,21 @@ def _conversations(record: DialogueRecord) -> list[TrainingDialogue]:
         )
         for number, utterances in sorted(retained, key=lambda one: one[0])
     ]
+
+
+def _spoken(messages: Sequence[Message]) -> tuple[Utterance, ...]:
+    """The conversation of two that training reads, without system prompts and tools: B is the
+    assistant, or whoever speaks last where there is none; A is everybody else. What one of them
+    says in several messages is one utterance."""
+    said = [one for one in messages if one.text.strip() and one.role not in UNSPOKEN_ROLES]
+    if not said:
+        return ()
+    assistants = {one.speaker for one in said if one.role == ASSISTANT}
+    targets = assistants or {said[-1].speaker}
+    return tuple(
+        Utterance(TARGET_SPEAKER if is_target else SPEAKERS[0], "\n".join(one.text for one in own))
+        for is_target, own in groupby(said, lambda one: one.speaker in targets)
+    )
 
 
 def _personas(record: DialogueRecord) -> Personas:

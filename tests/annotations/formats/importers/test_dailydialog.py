@@ -86,10 +86,13 @@ def test_the_splits_are_not_mixed(tmp_path: Path) -> None:
         ({"dialogue": "a __eou__ b __eou__"}, "dialogue: must be a list, not a string"),
         ({"dialogue": ["a", "b"]}, "dialogue[0]: must be an object, not a string"),
         (
-            line("a", "b" * 4_001),
-            "dialogue[1].text: has 4,001 characters; at most 4,000 are allowed",
+            line("a", "b" * 200_001),
+            "dialogue[1].text: has 200,001 characters; at most 200,000 are allowed",
         ),
-        (line(*["a"] * (MAX_UTTERANCES + 1)), "dialogue: more than 400 utterances in one dialogue"),
+        (
+            line(*["a"] * (MAX_UTTERANCES + 1)),
+            "dialogue: more than 20,000 utterances in one dialogue",
+        ),
         (line("a", "b", fold=1), "fold: must be a string, not a number"),
     ],
 )
@@ -112,10 +115,10 @@ def test_faults_in_json_are_named(tmp_path: Path, content: Any, message: str) ->
         ),
         ("a __eou__", "a dialogue has two utterances or more"),
         ("a __eou__ __eou__ c __eou__", "utterance 2: is empty"),
-        ("a __eou__ " * 401, "more than 400 utterances in one dialogue"),
+        ("a __eou__ " * 20_001, "more than 20,000 utterances in one dialogue"),
         (
-            "a __eou__ " + "b" * 4_001 + " __eou__",
-            "utterance 2: has 4,001 characters; at most 4,000 are allowed",
+            "a __eou__ " + "b" * 200_001 + " __eou__",
+            "utterance 2: has 200,001 characters; at most 200,000 are allowed",
         ),
         ("a __eou__ b\0 __eou__", "holds a NUL byte (byte 12 of the line)"),
     ],

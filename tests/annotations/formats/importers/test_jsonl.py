@@ -99,7 +99,8 @@ def test_an_empty_response_is_a_response(tmp_path: Path) -> None:
         (
             0,
             {"type": "korpus"},
-            "1: type: 'korpus' is none of corpus, system, rater, dialogue, response, rating",
+            "1: type: 'korpus' is none of corpus, system, rater, dialogue, response, rating, "
+            "label, preference",
         ),
         (0, {"main_aspect": "Natural"}, "1: main_aspect: 'Natural' is not one of the aspects"),
         (0, {"scale": [5, 1]}, "1: scale: the lowest score must be below the highest"),
@@ -108,7 +109,11 @@ def test_an_empty_response_is_a_response(tmp_path: Path) -> None:
         (1, {"nmae": "x"}, "2: nmae: is not a field of this format"),
         (3, {"turns": []}, "4: turns: is empty; a dialogue has at least one turn"),
         (3, {"persona": [""]}, "4: persona[0]: is empty"),
-        (4, {"text": "x" * 4001}, "5: text: has 4,001 characters; at most 4,000 are allowed"),
+        (
+            4,
+            {"text": "x" * 200_001},
+            "5: text: has 200,001 characters; at most 200,000 are allowed",
+        ),
         (4, {"text": "a\0"}, "5: text: holds a NUL character (character 2)"),
         (4, {"text": "é\ud800"}, "5: text: holds half of a surrogate pair (character 2)"),
         (4, {"turn": True}, "5: turn: must be a whole number, not true or false"),

@@ -66,7 +66,7 @@ def test_after_a_silence_b_begins(tmp_path: Path) -> None:
         ("6 a\tb\tc\td\te", "has 5 columns; at most 4 are known: text, answer, reward, candidates"),
         ("6 __SILENCE__\tb", "text: __SILENCE__ is in the middle of the dialogue"),
         ("6 your persona: ", "your persona: is empty"),
-        ("6 a\t" + "b" * 4_001, "answer: has 4,001 characters; at most 4,000 are allowed"),
+        ("6 a\t" + "b" * 200_001, "answer: has 200,001 characters; at most 200,000 are allowed"),
         ("6 a\tb\0", "holds a NUL byte"),
     ],
 )
@@ -93,14 +93,14 @@ def test_a_dialogue_in_which_nobody_is_answered_is_named(
 
 
 def test_a_dialogue_without_end_is_refused_at_its_limit(tmp_path: Path) -> None:
-    content = "".join(f"{number} a\tb\n" for number in range(1, 1_000))
+    content = "".join(f"{number} a\tb\n" for number in range(1, 10_100))
     assert problems("personachat", file_of(tmp_path, content)) == [
-        "file.json:201: more than 400 utterances in one dialogue"
+        "file.json:10001: more than 20,000 utterances in one dialogue"
     ]
 
 
 def test_a_persona_without_end_is_refused_at_its_limit(tmp_path: Path) -> None:
-    content = "".join(f"{number} your persona: i row .\n" for number in range(1, 1_000))
+    content = "".join(f"{number} your persona: i row .\n" for number in range(1, 10_100))
     assert problems("personachat", file_of(tmp_path, content)) == [
         "file.json:101: your persona: more than 100 sentences"
     ]

@@ -1,0 +1,229 @@
+"""Conversations of any participants: what holds of their records, whatever file they come from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from annotations.formats.importers.canonical import Digest, canonical_line
+from annotations.formats.importers.checks import MAX_DEPTH, MAX_VALUES, Checker, json_fault
+from annotations.formats.importers.problems import Problems
+from annotations.formats.records import (
+    CorpusRecord,
+    DialogueRecord,
+    LabelRecord,
+    Message,
+    PreferenceRecord,
+    RaterRecord,
+    RatingRecord,
+    Record,
+    ResponseRecord,
+    SystemRecord,
+    TurnRecord,
+    Utterance,
+)
+
+SYSTEM_PROMPT = Message("system", "Be brief.")
+ASKED = Message("user", "What is in the pot?", "ann", time="2026-11-27T10:00:00Z")
+CALL = Message("assistant", "", parts=({"type": "tool_call", "name": "look", "arguments": "{}"},))
+RESULT = Message("tool", "Leeks.", metadata={"seconds": 0.5})
+ANSWER = Message("assistant", "Leeks.")
+CONVERSATION = DialogueRecord(
+    "soup",
+    (),
+    (),
+    (TurnRecord(0, after=2, references=("Leeks.",)), TurnRecord(1, after=4)),
+    (SYSTEM_PROMPT, ASKED, CALL, RESULT, ANSWER),
+    knowledge=("Leeks are green.",),
+    metadata={"topic": "food"},
+)
+RECORDS: list[Record] = [
+    CorpusRecord(),
+    SystemRecord("cook"),
+    SystemRecord("guest"),
+    RaterRecord("r1"),
+    CONVERSATION,
+    ResponseRecord("soup", 1, "cook", "Leeks.", metadata={"seed": 1}),
+    ResponseRecord("soup", 1, "cook", "Leeks?", sample=1),
+    ResponseRecord("soup", 1, "guest", ""),
+    RatingRecord("soup", 1, "cook", "r1", "overall", 4.0),
+    LabelRecord("soup", 1, "cook", "r1", "tone", ("warm", "short")),
+    LabelRecord("soup", None, "", "r1", "topic", "food", message=1),
+    PreferenceRecord("soup", 1, "cook", "guest", "a", "r1"),
+    PreferenceRecord("soup", 1, "cook", "cook", "tie", "r1", sample_b=1),
+    PreferenceRecord("soup", None, "cook", "guest", "both_bad", "r1", "style"),
+]
+
+
+def digest_of(records: list[Record]) -> str:
+    digest = Digest()
+    for record in records:
+        digest.add(record)
+    return digest.hexdigest()
+
+
+def faults(records: list[Record]) -> list[str]:
+    problems = Problems("f")
+    checker = Checker(problems)
+    for record in records:
+        checker.accepts(record, "", "")
+    checker.finish()
+    return [str(problem) for problem in problems.found]
+
+
+def changed(place: int, **changes: Any) -> list[Record]:
+    records = list(RECORDS)
+    records[place] = replace(records[place], **changes)  # type: ignore[type-var]
+    return records
+
+
+def test_a_turn_s_context_is_what_was_said_before_it() -> None:
+    first, second = CONVERSATION.turns
+    assert CONVERSATION.context_of(first) == (
+        Utterance("system", "Be brief."),
+        Utterance("ann", "What is in the pot?"),
+    )
+    assert CONVERSATION.context_of(second)[2:] == (
+        Utterance("assistant", ""),
+        Utterance("tool", "Leeks."),
+    )
+    own = TurnRecord(2, (Utterance("A", "hi"),))
+    assert CONVERSATION.context_of(own) == own.context
+
+
+def test_every_kind_of_record_is_accepted_and_counted() -> None:
+    problems = Problems("f")
+    checker = Checker(problems)
+    assert all(checker.accepts(record, "", "") for record in RECORDS)
+    counts = checker.counts
+    assert (counts.messages, counts.turns, counts.responses) == (5, 2, 3)
+    assert (counts.ratings, counts.labels, counts.preferences) == (1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("place", "changes", "fault"),
+    [
+        (4, {"messages": (Message("", "x"),)}, "messages[0].role: is empty"),
+        (
+            4,
+            {"messages": (replace(ASKED, time="noon"),)},
+            "messages[0].time: must be a time in ISO 8601 such as 2026-11-27T10:00:00Z",
+        ),
+        (
+            4,
+            {"messages": (replace(CALL, parts=({"name": "look"},)),)},
+            "messages[0].parts[0]: must have a type, a string",
+        ),
+        (
+            4,
+            {"messages": (Message("user", "x" * 200_001),)},
+            "messages[0].text: has 200,001 characters; at most 200,000 are allowed",
+        ),
+        (
+            4,
+            {"turns": (TurnRecord(0, after=6), TurnRecord(1, after=4))},
+            "turns[0].after: must be 0 to 5, the number of the dialogue's messages",
+        ),
+        (
+            4,
+            {"turns": (TurnRecord(0, (Utterance("A", "x"),), after=1), TurnRecord(1, after=4))},
+            "turns[0].after: stands beside a context; a turn has one of both",
+        ),
+        (
+            4,
+            {"metadata": {"a": "\0"}},
+            "metadata: holds a text that holds a NUL character (character 1)",
+        ),
+        (4, {"interactive": True}, "system: is a second one in an interactive dialogue"),
+        (6, {"sample": -1}, "sample: must be 0 or more"),
+        (6, {"sample": 0}, "the system 'cook' answers turn 1 of dialogue 'soup' twice"),
+        (7, {"sample": 1}, "sample: 'guest' has no sample 0 at turn 1 before it"),
+        (9, {"value": ("",)}, "value[0]: is empty"),
+        (9, {"rater": "r2"}, "rater: the rater 'r2' is not known"),
+        (10, {"message": 5}, "message: the dialogue 'soup' has no such message"),
+        (
+            10,
+            {"turn": 1, "system": "cook"},
+            "message: stands beside a turn or system; a label is of one thing",
+        ),
+        (11, {"system_b": "cook"}, "system_b: is the same response as that of system_a"),
+        (11, {"turn": 0}, "turn: 'cook' has no response at turn 0 of dialogue 'soup'"),
+        (11, {"preferred": "c"}, "preferred: must be one of a, b, tie, both_bad"),
+        (12, {"sample_b": 2}, "sample_b: 'cook' has no sample 2 at turn 1 of dialogue 'soup'"),
+        (13, {"sample_a": 1}, "sample_a: must be 0 where a preference is of whole dialogues"),
+    ],
+)
+def test_a_fault_is_named(place: int, changes: dict[str, Any], fault: str) -> None:
+    assert faults(changed(place, **changes))[0].startswith(f"f: {fault}")
+
+
+@pytest.mark.parametrize("place", [6, 9, 11])
+def test_a_record_that_comes_twice_is_refused(place: int) -> None:
+    assert [fault.endswith("twice") or "twice with" in fault for fault in faults(
+        [*RECORDS, RECORDS[place]]
+    )] == [True]  # fmt: skip
+
+
+def nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return {"a": value}
+
+
+@pytest.mark.parametrize(
+    ("value", "fault"),
+    [
+        ([], "must be an object"),
+        ({1: 2}, "has a key that is not a string"),
+        ({"a": float("nan")}, "holds a number that is too large"),
+        ({"a": 10**300}, "holds a number that is too large"),
+        ({"a": {2}}, "holds set, which is not JSON"),
+        (nested(MAX_DEPTH), f"is nested more than {MAX_DEPTH} deep"),
+        (nested(10**5), f"is nested more than {MAX_DEPTH} deep"),
+        (dict.fromkeys(map(str, range(10**5)), 1), f"holds more than {MAX_VALUES:,} values"),
+        ({"a\ud800": 1}, "has a key that holds half of a surrogate pair (character 2)"),
+        ({"a": [None, True, 1.5, "x", {"b": []}]}, ""),
+    ],
+)
+def test_metadata_is_json_that_can_be_stored(value: Any, fault: str) -> None:
+    assert json_fault(value) == fault
+
+
+def test_a_dialogue_of_315_turns_is_accepted() -> None:
+    messages = tuple(
+        Message("user" if place % 2 else "assistant", f"line {place}") for place in range(630)
+    )
+    turns = tuple(TurnRecord(number, after=2 * number) for number in range(315))
+    assert faults([CorpusRecord(), DialogueRecord("d", (), (), turns, messages)]) == []
+
+
+def test_a_digest_does_not_see_where_labels_and_samples_stand() -> None:
+    moved = [*RECORDS[:5], RECORDS[5], RECORDS[7], RECORDS[9], RECORDS[6], RECORDS[8], RECORDS[10]]
+    assert digest_of([*moved, *RECORDS[11:]]) == digest_of(RECORDS)
+
+
+@pytest.mark.parametrize("place", range(4, len(RECORDS)))
+def test_a_digest_sees_every_record(place: int) -> None:
+    assert digest_of(RECORDS[:place] + RECORDS[place + 1 :]) != digest_of(RECORDS)
+
+
+def test_what_a_record_does_not_have_is_not_written() -> None:
+    turn = TurnRecord(0, references=("hello",))
+    assert canonical_line(DialogueRecord("d", (), (), (turn,))) == (
+        '{"id":"d","partner_persona":[],"persona":[],"turns":[{"context":[],"number":0,'
+        '"references":["hello"]}],"type":"dialogue"}'
+    )
+    assert canonical_line(ResponseRecord("d", 0, "echo", "hi")) == (
+        '{"dialogue_id":"d","system":"echo","text":"hi","turn":0,"type":"response"}'
+    )
+
+
+def test_numbers_that_are_equal_are_written_alike() -> None:
+    """PostgreSQL gives 1e22 back as 10000000000000000000000."""
+    one, other = ({"n": 1e22, "m": [2.0]}, {"n": 10**22, "m": [2]})
+    assert canonical_line(replace(CONVERSATION, metadata=one)) == canonical_line(
+        replace(CONVERSATION, metadata=other)
+    )
