@@ -1,5 +1,6 @@
 """What each web process makes for one reader and keeps for the next, within a bound: what nobody
-asks for falls out.
+asks for falls out. ``DIALEVAL_PAGE_CACHE_MB`` bounds it, with the stored answers of the leaderboard
+(``leaderboard.results.answer_cache``).
 
 ``part`` keeps parts of pages as they were last written (a board's drawing and table are half a
 megabyte of HTML), ``memoize`` what they are put together from: a board is thousands of cells, and
@@ -18,6 +19,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 from cachetools import LRUCache, cached
+from django.conf import settings
 from django.utils.translation import get_language
 
 LEAST_WEIGHT = 2_000
@@ -63,8 +65,18 @@ class Part:
         return len(self.written)
 
 
-_parts = lru_cache_of_bytes(24_000_000)
-_memoized = lru_cache_of_bytes(48_000_000)
+SHARE_OF_ANSWERS = 0.64
+SHARE_OF_MEMOIZED = 0.24
+SHARE_OF_PARTS = 0.12
+
+
+def share_of_page_cache(share: float) -> int:
+    """In bytes."""
+    return int(share * settings.PAGE_CACHE_BYTES)
+
+
+_parts = lru_cache_of_bytes(share_of_page_cache(SHARE_OF_PARTS))
+_memoized = lru_cache_of_bytes(share_of_page_cache(SHARE_OF_MEMOIZED))
 
 
 def part(key: Hashable, write: Callable[[], str]) -> Part:

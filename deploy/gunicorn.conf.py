@@ -10,12 +10,13 @@ to every process that it makes, after SIGHUP as well.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import resource
 import sys
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 bind = f"{os.environ.get('WEB_ADDRESS') or '127.0.0.1'}:{os.environ.get('PORT') or 8000}"
@@ -36,6 +37,12 @@ keepalive = 5
 # look like a death.
 # Gunicorn's own advice.
 worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
+
+# Else each thread that makes pages has an arena of its own, and what a large page took stays in it.
+# M_ARENA_MAX is -8 in glibc's malloc.h; other C libraries have no such arenas.
+if sys.platform == "linux" and "MALLOC_ARENA_MAX" not in os.environ:
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL("libc.so.6").mallopt(-8, 2)
 
 # No max_requests: processes do not grow (docs/performance.md), and each new one loads the site for
 # more than a second.

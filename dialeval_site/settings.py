@@ -265,6 +265,7 @@ FILE_UPLOAD_HANDLERS = ["leaderboard.challenges.upload_handler.NoFile"]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 
 # --- the API, and what is sent out ----------------------------------------------------------------
+PAGE_CACHE_BYTES = environment.count("DIALEVAL_PAGE_CACHE_MB") * 1_000_000
 API_RATE = environment.whole("DIALEVAL_API_RATE")
 PROXIES = environment.count("DIALEVAL_PROXIES")
 if CELERY_BROKER_URL.startswith("redis"):

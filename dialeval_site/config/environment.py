@@ -228,6 +228,12 @@ SETTINGS: tuple[Setting, ...] = (
         "none are kept there.",
     ),
     Setting(
+        "DIALEVAL_PAGE_CACHE_MB",
+        "200",
+        "Most memory that stored answers and parts of pages take in each web process, in "
+        "megabytes. 0: none are kept there.",
+    ),
+    Setting(
         "DIALEVAL_API_RATE",
         "120",
         "Requests a minute that the API answers for one token, and for one address without a "

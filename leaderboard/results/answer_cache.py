@@ -16,13 +16,15 @@ from cachetools import LRUCache
 from django.db.models import F, Func, JSONField, TextField
 from django.db.models.functions import Cast
 
+from common.cache import SHARE_OF_ANSWERS, share_of_page_cache
 from leaderboard.models import Analysis
 from leaderboard.results.kinds import Kind
 
-MOST_TEXT = 16_000_000
-"""Characters of JSON that are kept in all; as Python objects they take some eight times as much. A
-corpus with a million ratings has nine million in use: with less room, pages took turns in reading
-each other's answers anew, 50 to 300 ms each."""
+BYTES_A_CHARACTER = 8
+"""What a character of JSON takes as Python objects, roughly. A corpus with a million ratings has
+nine million characters in use: with less room, pages take turns in reading each other's answers
+anew, 50 to 300 ms each."""
+MOST_BYTES = share_of_page_cache(SHARE_OF_ANSWERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class CachedAnswer:
     answer: Any
 
 
-_answers: LRUCache[int, CachedAnswer] = LRUCache(MOST_TEXT, lambda found: found.size)
+_answers: LRUCache[int, CachedAnswer] = LRUCache(MOST_BYTES, lambda found: found.size)
 _lock = threading.Lock()
 
 
@@ -50,7 +52,7 @@ def answer_of(kind: Kind, row: Analysis) -> Any:
     if text is None:
         return None
     answer = kind.from_json(text)
-    _remember(row.pk, CachedAnswer(row.computed_at, len(text), answer))
+    _remember(row.pk, CachedAnswer(row.computed_at, BYTES_A_CHARACTER * len(text), answer))
     return answer
 
 
@@ -84,7 +86,7 @@ class _Without(Func):  # type: ignore[misc]  # Django comes without types
 
 
 def _remember(pk: int, found: CachedAnswer) -> None:
-    if found.size > MOST_TEXT // 2:
+    if found.size > MOST_BYTES // 2:
         return
     with _lock:
         _answers[pk] = found

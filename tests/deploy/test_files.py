@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import configparser
 import os
+import platform
 import re
 import runpy
 import subprocess
@@ -337,6 +338,34 @@ def test_threads_of_a_web_process_give_way_and_what_was_imported_is_not_looked_t
         timeout=60,
     )
     assert asked.stdout.strip() == "0.001 True (50000, 20, 20)"
+
+
+ARENAS = """
+import ctypes, runpy, threading
+runpy.run_path("deploy/gunicorn.conf.py")
+everybody = threading.Barrier(8)
+def hold():
+    held = bytes(100_000)
+    everybody.wait()
+threads = [threading.Thread(target=hold) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+ctypes.CDLL("libc.so.6").malloc_stats()
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have no arenas")
+def test_threads_of_a_web_process_share_two_arenas_of_memory() -> None:
+    asked = subprocess.run(
+        [sys.executable, "-c", ARENAS],
+        cwd=PROJECT,
+        env={name: value for name, value in os.environ.items() if name != "MALLOC_ARENA_MAX"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert re.findall(r"^Arena (\d+):$", asked.stderr, flags=re.MULTILINE) == ["0", "1"]
 
 
 def test_a_web_process_may_have_a_connection_for_each_thread() -> None:

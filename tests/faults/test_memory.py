@@ -28,6 +28,7 @@ def test_the_site_s_memory_does_not_grow_under_half_an_hour_of_mixed_load(tmp_pa
     ended = subprocess.run(
         [sys.executable, "-m", "bench.mixed_load", *options],
         cwd=PROJECT,
+        env=os.environ | {"DIALEVAL_PAGE_CACHE_MB": "25"},  # full within minutes
         capture_output=True,
         text=True,
         check=False,
