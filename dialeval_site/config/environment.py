@@ -148,7 +148,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "DIALEVAL_SIGN_UP",
         "open",
-        "`open`: anybody may make an account. `closed`: accounts come from the admin and from "
+        "`open`: anybody may create an account. `closed`: accounts come from the admin and from "
         "invitations to rate.",
     ),
     Setting(
@@ -173,7 +173,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "DIALEVAL_OIDC_SIGN_UP",
         "false",
-        "`true`: people of the provider may make an account at their first log-in, also where "
+        "`true`: people of the provider may create an account at their first log-in, also where "
         "DIALEVAL_SIGN_UP is `closed`. `false`: they need an account with their e-mail address.",
     ),
     Setting("DIALEVAL_MAX_IMPORT_MB", "200", "Largest file that is imported, in megabytes."),

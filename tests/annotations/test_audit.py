@@ -129,7 +129,7 @@ def test_the_page_is_for_organisers():
 
 
 def test_an_empty_log_says_what_will_stand_there():
-    assert b"Nothing has been done yet" in client_of("organiser").get("/audit/").content
+    assert b"No entries yet" in client_of("organiser").get("/audit/").content
 
 
 def test_the_newest_stands_first_with_its_time_zone(entry):

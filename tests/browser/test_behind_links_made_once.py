@@ -35,7 +35,7 @@ def test_two_factor_log_in_is_set_up_and_asked_for(
     page.get_by_role("button", name="Turn it on").click()
     recovery = page.locator(".code-list code").first.inner_text()
     assert_everybody_can_use(page)
-    page.get_by_role("link", name="They are kept: go on").click()
+    page.get_by_role("link", name="I have saved them").click()
     expect(page.get_by_role("heading", name="Turn it off")).to_be_visible()
     assert_everybody_can_use(page)
     page.get_by_role("button", name="Log out").click()

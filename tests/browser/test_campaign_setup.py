@@ -30,8 +30,8 @@ def test_from_nothing_to_a_rater_who_has_joined(visit: Callable[..., Visit], scr
     page.get_by_label("Name", exact=True).fill("Newcomer")
     page.get_by_role("button", name="Make the draft").click()
     page.get_by_role("link", name="Write the guidelines").click()
-    page.get_by_role("button", name="Store the guidelines").click()
-    page.get_by_role("button", name="Make the link").click()
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Create link").click()
     link = page.locator("#invitations input[readonly]").input_value()
     page.get_by_role("button", name="Open the campaign").click()
     expect(page.get_by_role("status").first).to_contain_text("items")
@@ -42,7 +42,7 @@ def test_from_nothing_to_a_rater_who_has_joined(visit: Callable[..., Visit], scr
     theirs.get_by_label("Name", exact=True).fill(f"newcomer-{script}")
     theirs.get_by_label("Password", exact=True).fill("a door of seven colours")
     theirs.get_by_label("Password again").fill("a door of seven colours")
-    theirs.get_by_role("button", name="Make the account and take part").click()
+    theirs.get_by_role("button", name="Create account and take part").click()
     expect(theirs.get_by_role("heading", level=1)).to_have_text("Newcomer")
 
 

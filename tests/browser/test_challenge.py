@@ -113,14 +113,14 @@ def test_a_newcomer_gets_from_the_front_door_to_a_rank(
     page.get_by_label("Name", exact=True).fill("newcomer")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("Password again").fill(PASSWORD)
-    page.get_by_role("button", name="Make the account").click()
+    page.get_by_role("button", name="Create account").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("For newcomers")
 
     page.locator(".step-panel").get_by_role("link", name="rules").click()
     expect(page.get_by_role("heading", name="Be fair")).to_be_visible()
     page.go_back()
     page.get_by_label("Name of the team").fill("Newcomers' lab")
-    page.get_by_role("button", name="Make the team").click()
+    page.get_by_role("button", name="Create team").click()
     invitation = page.get_by_label("Invitation link").input_value()
     assert "/teams/join/" in invitation
     assert_everybody_can_use(visit().go(invitation))
@@ -273,7 +273,7 @@ def test_an_upload_that_the_site_does_not_take_is_not_called_a_broken_connection
     path.write_text("[]")
     drop(page, path)
     settled.expected_status = {404}
-    page.route("**/submit/", lambda route: route.fulfill(status=404, body="<h1>No such page</h1>"))
+    page.route("**/submit/", lambda route: route.fulfill(status=404, body="<h1>Page not found</h1>"))
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("alert")).to_contain_text("The site does not take this here any more.")
 

@@ -44,7 +44,7 @@ def test_from_the_plan_to_an_open_challenge(visit: Callable[..., Visit], script:
     page.get_by_label("Time zone of these dates").select_option("AoE")
     page.get_by_role("textbox", name="Closes").fill("2030-02-01T23:59")
     page.get_by_role("textbox", name="Unveiling").fill("2030-02-01T23:59")
-    page.get_by_role("button", name="Store the settings").click()
+    page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status").first).to_contain_text("stored")
     # AoE is UTC-12
     expect(page.get_by_role("textbox", name="Closes")).to_have_value("2030-02-02T11:59")

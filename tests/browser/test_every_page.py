@@ -171,7 +171,7 @@ def test_simulated_ratings_are_called_simulated_wherever_they_are_shown(
 def test_an_address_without_a_page_leads_back(visit: Callable[..., Visit]) -> None:
     visitor = visit()
     page = visitor.go("/corpora/no-such-corpus/", status=404)
-    assert page.locator("h1").inner_text() == "No such page"
+    assert page.locator("h1").inner_text() == "Page not found"
     page.get_by_role("link", name="Home").click()
     assert page.locator("h1").inner_text() == "Corpora"
 

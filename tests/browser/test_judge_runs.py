@@ -127,7 +127,7 @@ def test_a_budget_that_is_spent_is_raised_and_the_judge_goes_on(
     before = len(judged.endpoint.log())
     assert before > 0
     card.get_by_label("Tokens").fill("9000000")
-    card.get_by_role("button", name="Store it and go on").click()
+    card.get_by_role("button", name="Save and resume").click()
     expect(card.locator(".judge-state")).to_contain_text("3 of 3 systems done", timeout=TAKES)
     asked = [(one["request"], one["seed"]) for one in judged.endpoint.log() if one["paid"]]
     assert len(asked) == len(set(asked)) > before  # nothing was paid for twice

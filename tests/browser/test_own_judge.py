@@ -86,7 +86,7 @@ def test_a_judge_is_written_changed_tried_and_led_to_a_run(
     text = page.get_by_label("Prompt file")
     text.fill(text.input_value().replace("### Instruction:", "### What to do:"))
     assert violations(page) == []
-    page.get_by_role("button", name="Store as a new version").click()
+    page.get_by_role("button", name="Save as a new version").click()
     page.get_by_text("Compare two versions").click()
     assert page.locator(".difference .added").inner_text().strip().endswith("### What to do:")
     stage.python(
@@ -113,7 +113,7 @@ def test_without_script_a_judge_is_looked_at_stored_and_its_trial_stopped(
     title = f"Plainness {secrets.token_hex(4)}"
     page = visitor.go("/judges/new/?start=empty")
     page.get_by_label("Title").fill(title)
-    page.get_by_role("button", name="Look at it first").click()
+    page.get_by_role("button", name="Preview").click()
     assert page.get_by_label("Title").input_value() == title
     expect(page.get_by_text("Response 1 of")).to_have_count(1)
     page.get_by_role("button", name="Store", exact=True).click()

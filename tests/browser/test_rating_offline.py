@@ -170,7 +170,7 @@ def test_who_waits_for_an_item_of_a_deleted_campaign_is_told_that_it_is_gone(
     )
     visitor.expected_status = {404}
     rate_by_key(page, 2)
-    expect(page.get_by_role("heading", level=1)).to_have_text("No such page")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Page not found")
     expect_nothing_waits(page)
 
 

@@ -32,7 +32,7 @@ def test_a_wrong_pass_word_is_said_and_lets_nobody_in(visit: Callable[..., Visit
     page.get_by_label("Username").fill("organiser")
     page.get_by_label("Password").fill("not this one")
     page.get_by_role("button", name="Log in").click()
-    assert "do not belong together" in page.get_by_role("alert").inner_text()
+    assert "is wrong" in page.get_by_role("alert").inner_text()
     assert page.get_by_role("link", name="Log in").is_visible()
 
 

@@ -94,8 +94,8 @@ def _set_it_up(page: Page) -> None:
 
 def _guidelines_invitation_opening(page: Page) -> str:
     page.get_by_role("link", name="Write the guidelines").click()
-    page.get_by_role("button", name="Store the guidelines").click()
-    page.get_by_role("button", name="Make the link").click()
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Create link").click()
     link = page.locator("#invitations input[readonly]").input_value()
     page.get_by_role("button", name="Open the campaign").click()
     expect(page.get_by_role("status").first).to_contain_text("28 ratings wanted")
@@ -107,7 +107,7 @@ def _rate_all(rater: Visit, link: str, name: str) -> None:
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("Password again").fill(PASSWORD)
-    page.get_by_role("button", name="Make the account and take part").click()
+    page.get_by_role("button", name="Create account and take part").click()
     page.get_by_role("button", name="Start").click()
     for number in range(1, 15):
         expect(page.locator("#item-heading")).to_have_text(f"Item {number} of 14")

@@ -57,14 +57,14 @@ def test_ten_minutes_of_clicking(visit: Callable[..., Visit], stage: Stage, tmp_
     page.get_by_label("Name", exact=True).fill(CLICKING)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_label("Password again").fill(PASSWORD)
-    page.get_by_role("button", name="Make the account").click()
+    page.get_by_role("button", name="Create account").click()
 
     expect(page.get_by_role("heading", level=1)).to_contain_text("Try it: answer as B")
     page.locator(".step-panel").get_by_role("link", name="rules").click()
     expect(page.get_by_role("heading", name="What is allowed")).to_be_visible()
     page.go_back()
     page.get_by_label("Name of the team").fill("Ten minutes")
-    page.get_by_role("button", name="Make the team").click()
+    page.get_by_role("button", name="Create team").click()
     expect(page.get_by_label("Invitation link")).to_be_visible()
 
     page.get_by_role("link", name="Overview").click()

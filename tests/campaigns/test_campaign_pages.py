@@ -106,7 +106,7 @@ def test_a_closed_campaign_invites_nobody_and_waits_for_nothing(organiser: Clien
     response = organiser.get(reverse("campaign", args=[campaign.slug]))
     page = response.content.decode()
     assert "Nobody: the campaign is closed." in page
-    assert "Make the link" not in page
+    assert "Create link" not in page
     assert not [step.key for step in response.context["steps"] if step.is_next]
 
 

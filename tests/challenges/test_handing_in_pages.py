@@ -167,7 +167,7 @@ def test_attempts_are_counted_on_the_page(member: Client, round: Round) -> None:
 
 def test_who_has_no_team_is_led_to_one(client: Client, round: Round) -> None:
     client.force_login(made_user())
-    assert "make a team or join one" in text_of(client.get(address("round", round)))
+    assert "create a team or join one" in text_of(client.get(address("round", round)))
     assert hand_in(client, round).status_code == 403
     assert (
         hand_in(client, round, json=True).json()["errors"][0]["message"]

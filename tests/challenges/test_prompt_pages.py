@@ -69,7 +69,7 @@ def test_who_has_no_team_may_look_and_not_hand_in() -> None:
     client = Client()
     client.force_login(made_user("nobody", "participant"))
     page = client.get(address(round)).content.decode()
-    assert "Make a team" in page
+    assert "Create a team" in page
     assert "Submit the file" not in page
     assert client.post(address(round), WRITTEN).status_code == 403
     assert Submission.objects.count() == 0

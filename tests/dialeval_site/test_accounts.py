@@ -286,7 +286,7 @@ def test_the_letter_goes_to_the_former_address(settings: Any) -> None:
         tell_former_address("ada", "old@example.org")
     (letter,) = receiver.letters
     assert "To: old@example.org" in letter
-    assert "Another e-mail address for dialeval" in letter
+    assert "Your dialeval e-mail address was changed" in letter
     assert "The account ada at" in letter
 
 

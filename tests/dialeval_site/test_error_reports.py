@@ -55,7 +55,7 @@ def test_the_page_of_a_fault_has_the_request_s_number() -> None:
     finally:
         log_context.end_request(before)
     assert page.status_code == 500
-    assert "tell the organiser this number: <code>0af7651916cd43dd</code>" in page.content.decode()
+    assert "tell the organisers this number: <code>0af7651916cd43dd</code>" in page.content.decode()
 
 
 @pytest.mark.parametrize(

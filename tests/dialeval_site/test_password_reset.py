@@ -97,7 +97,7 @@ def test_who_forgot_the_password_is_told_of_tokens_that_go_on_working(
 def test_a_link_is_good_once(ada: Any, post_office: MailReceiver) -> None:
     link = link_in(letter_to(post_office, "ada@example.org"))
     choose(Client(), link)
-    assert b"This link opens nothing" in choose(Client(), link, PASSWORD).content
+    assert b"This link is not valid" in choose(Client(), link, PASSWORD).content
     ada.refresh_from_db()
     assert ada.check_password(NEW)
 
@@ -111,7 +111,7 @@ def test_a_link_is_good_for_an_hour(
     monkeypatch.setattr(default_token_generator, "_now", lambda: now + timedelta(minutes=59))
     assert Client().get(link).status_code == 302
     monkeypatch.setattr(default_token_generator, "_now", lambda: now + timedelta(minutes=61))
-    assert b"This link opens nothing" in Client().get(link).content
+    assert b"This link is not valid" in Client().get(link).content
 
 
 def test_a_new_password_ends_all_sessions_and_begins_none(

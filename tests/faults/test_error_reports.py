@@ -128,7 +128,7 @@ def test_a_fault_has_a_number_and_is_reported_once_without_a_secret(
     )
     numbers.append(headers["X-Request-ID"])
     assert status == 500
-    assert f"tell the organiser this number: <code>{numbers[0]}</code>" in page
+    assert f"tell the organisers this number: <code>{numbers[0]}</code>" in page
 
     status, body, headers = ask(
         address, "GET", f"/api/v1/corpora/{SECRETS['a token of the API']}", **secret_headers

@@ -116,7 +116,7 @@ def test_the_budget_is_spent(organiser: Client, version: CorpusVersion) -> None:
     said = card(organiser)
     assert "The budget is spent." in said
     assert "990 of 1,000 tokens" in said
-    assert "Store it and go on" in said
+    assert "Save and resume" in said
 
 
 def test_raised_it_goes_on_at_once_where_asked_to(

@@ -110,9 +110,9 @@ def test_the_last_answer_brings_what_was_computed(version: CorpusVersion, client
 
 def test_news_of_a_visitor_have_no_buttons(version: CorpusVersion, client: Client) -> None:
     failed(version, "length", {"echo": "no such model"})
-    assert "Try the failed runs again" not in progress(client, version, "")
+    assert "Retry failed runs" not in progress(client, version, "")
     client.force_login(made_user("lead", "organiser"))
-    assert "Try the failed runs again" in progress(client, version, "")
+    assert "Retry failed runs" in progress(client, version, "")
 
 
 def test_a_run_that_fails_while_the_page_is_written_is_news_to_that_page(

@@ -185,7 +185,7 @@ def campaign_delete(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @organisers_page
 def campaign_invite(request: HttpRequest, slug: str) -> HttpResponse:
-    """Make a link: ``note``, ``most_uses``, ``expires_at``."""
+    """Create a link: ``note``, ``most_uses``, ``expires_at``."""
     campaign = campaign_or_404(slug)
     form = InvitationForm(request.POST)
     if not form.is_valid():

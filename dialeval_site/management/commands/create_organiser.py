@@ -16,7 +16,7 @@ from dialeval_site.accounts.actions import make_organiser
 
 class Command(ConsoleCommand):
     help = (
-        "Make an account an organiser's: it adds corpora, opens challenges and campaigns, starts "
+        "Create an account an organiser's: it adds corpora, opens challenges and campaigns, starts "
         "metrics. An account that is not there is made; its password is asked for, or read from "
         "standard input where that is no terminal."
     )

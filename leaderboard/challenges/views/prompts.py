@@ -49,7 +49,7 @@ def _place(request: HttpRequest, slug: str, round_slug: str) -> tuple[Round, Tea
     team = team_of(request.user, round.challenge)
     if team is None:
         raise PermissionDenied(
-            _("only members of a team submit prompts: make a team or join one first")
+            _("only members of a team submit prompts: create a team or join one first")
         )
     return round, team
 

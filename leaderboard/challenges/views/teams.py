@@ -60,7 +60,7 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def team_new(request: HttpRequest, slug: str) -> HttpResponse:
-    """Make a team: ``name``."""
+    """Create a team: ``name``."""
     challenge = challenge_or_404(request.user, slug)
     if not request.user.is_authenticated:
         return redirect_to_login(reverse("challenge", args=[slug]))

@@ -84,4 +84,4 @@ class Person:
     def signs_up(self) -> None:
         """On the form that the page led to."""
         self.write(Name=self.name, Password=PASSWORD, Password_again=PASSWORD)
-        self.press(re.compile("^Make the account"))
+        self.press(re.compile("^Create account"))

@@ -17,7 +17,7 @@ def join(person: Person, team: str) -> None:
     person.signs_up()
     person.sees_heading(CHALLENGE)
     person.write(Name_of_the_team=team)
-    person.press("Make the team")
+    person.press("Create team")
     person.sees(team)
     person.follow("To the rounds")
 
