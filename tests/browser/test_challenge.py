@@ -273,7 +273,9 @@ def test_an_upload_that_the_site_does_not_take_is_not_called_a_broken_connection
     path.write_text("[]")
     drop(page, path)
     settled.expected_status = {404}
-    page.route("**/submit/", lambda route: route.fulfill(status=404, body="<h1>Page not found</h1>"))
+    page.route(
+        "**/submit/", lambda route: route.fulfill(status=404, body="<h1>Page not found</h1>")
+    )
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("alert")).to_contain_text("The site does not take this here any more.")
 

@@ -90,7 +90,7 @@ def test_the_pages_fit_a_phone(visit: Callable[..., Visit]) -> None:
 def test_an_organiser_reads_and_filters_the_log(visit: Callable[..., Visit]) -> None:
     one = visit(role="organiser")
     one.go("/audit/")
-    one.page.get_by_label("Done").select_option("corpus.imported")
+    one.page.get_by_label("Action").select_option("corpus.imported")
     one.page.get_by_role("button", name="Show").click()
     expect(one.page.locator(".audit-log .subject", has_text="demo").first).to_be_visible()
     expect(one.page.locator(".audit-log code", has_text="campaign.")).to_have_count(0)

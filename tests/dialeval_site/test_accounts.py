@@ -287,7 +287,7 @@ def test_the_letter_goes_to_the_former_address(settings: Any) -> None:
     (letter,) = receiver.letters
     assert "To: old@example.org" in letter
     assert "Your dialeval e-mail address was changed" in letter
-    assert "The account ada at" in letter
+    assert "of the account ada at" in letter
 
 
 @pytest.mark.django_db
