@@ -240,6 +240,7 @@ THREADS = environment.count("DIALEVAL_THREADS")
 FEATURE_CACHE_BYTES = environment.count("DIALEVAL_FEATURE_CACHE_MB") * 1_000_000
 
 RATING_LEASE_SECONDS = environment.seconds("DIALEVAL_RATING_LEASE_SECONDS")
+FAST_RATING_SECONDS = environment.seconds("DIALEVAL_FAST_RATING_SECONDS")
 LLM_URL = environment.text("DIALEVAL_LLM_URL")
 LLM_MODEL = environment.text("DIALEVAL_LLM_MODEL")
 LLM_KEY = environment.text("DIALEVAL_LLM_KEY")

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from annotations.campaigns.flag_text import flag_text
 from annotations.campaigns.models import Assignment, Campaign, Item, Participation
 from annotations.campaigns.queries.quality import RaterQuality
 from annotations.campaigns.rater_statistics.own_ratings import ChecksPassed
@@ -22,6 +23,11 @@ def raters_table(campaign: Campaign, raters: Iterable[RaterQuality]) -> Table:
     columns = (
         Column("rater", _("Rater"), "link"),
         Column("state", _("State")),
+        Column(
+            "flags",
+            _("Flags"),
+            help=_("Signs of careless rating; the rater's entry has the figures."),
+        ),
         Column(
             "done",
             _("Rated"),
@@ -88,6 +94,17 @@ def raters_table(campaign: Campaign, raters: Iterable[RaterQuality]) -> Table:
             ),
         ),
         Column(
+            "alpha",
+            _("α with the others"),
+            "estimate",
+            decimals=2,
+            help=_(
+                "Krippendorff's ordinal α of all pairs of ratings that the rater is part of; 0 is "
+                "chance. 95 % interval over dialogues."
+            ),
+            detail=True,
+        ),
+        Column(
             "training",
             _("Training"),
             help=_("Training items within their range, of those judged."),
@@ -130,6 +147,9 @@ def _rater_row(rater: RaterQuality) -> Row:
     cells = {
         "rater": Cell(person.pseudonym, href=f"?rater={rater.number}#rater"),
         "state": Cell(state_of(person), note=person.exclusion_reason if excluded else ""),
+        "flags": Cell(", ".join(flag_text(flag).name for flag in rater.flags))
+        if rater.flags
+        else Cell(reason=_("no flag")),
         "done": Cell(rater.done),
         "counted": Cell(rater.counted),
         "pace": Cell(reason=pace.reason) if pace.seconds is None else Cell(pace.seconds),
@@ -143,6 +163,7 @@ def _rater_row(rater: RaterQuality) -> Row:
         "run": Cell(rater.longest_run),
         "severity": estimate_cell(rater.beside.severity),
         "agreement": estimate_cell(rater.beside.agreement),
+        "alpha": estimate_cell(rater.alpha),
         "training": _checks(rater.training),
         "attention": _checks(rater.attention),
         "skipped": Cell(rater.skipped),

@@ -98,6 +98,12 @@ SETTINGS: tuple[Setting, ...] = (
         "page is not silent.",
     ),
     Setting(
+        "DIALEVAL_FAST_RATING_SECONDS",
+        "2",
+        "A rater whose median active time per item is shorter is flagged; organisers are asked "
+        "about flagged raters before ratings are published.",
+    ),
+    Setting(
         "DIALEVAL_LLM_URL",
         "",
         "OpenAI-compatible endpoint of everything that asks a language model, such as "

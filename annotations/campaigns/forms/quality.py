@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -7,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from annotations.campaigns.actions.quality import LONGEST_REASON
+from annotations.campaigns.flag_text import FlagText
 from annotations.campaigns.models import Campaign
 from annotations.models import System
 from common.text import text_fault
@@ -70,6 +72,35 @@ class ConflictForm(forms.Form):
         self.fields["system"].queryset = System.objects.filter(
             version=campaign.version_id
         ).order_by("position")
+
+
+class FlaggedRatersForm(forms.Form):
+    """Asked before ratings are published: whether each flagged rater's count."""
+
+    def __init__(
+        self, flagged: Sequence[tuple[int, str, Sequence[FlagText]]], data: Any = None
+    ) -> None:
+        super().__init__(data, prefix="flagged")
+        self._figures = {
+            number: "; ".join(flag.figure for flag in flags) for number, _name, flags in flagged
+        }
+        for number, pseudonym, flags in flagged:
+            self.fields[str(number)] = forms.ChoiceField(
+                choices=(
+                    ("keep", _("keep these ratings")),
+                    ("exclude", _("leave them out: exclude the rater, which can be undone")),
+                ),
+                widget=forms.RadioSelect,
+                label=pseudonym,
+                help_text="; ".join(f"{flag.figure} ({flag.rule})" for flag in flags),
+            )
+
+    def is_left_out(self, number: int) -> bool:
+        return bool(self.cleaned_data[str(number)] == "exclude")
+
+    def reason_of(self, number: int) -> str:
+        """Of the exclusion: the figures of the flags."""
+        return self._figures[number][:LONGEST_REASON]
 
 
 class PublishForm(forms.Form):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from django.conf import settings
 
 from annotations.campaigns.models import (
     Assignment,
@@ -17,7 +18,18 @@ from annotations.campaigns.models import (
     RatingRevision,
 )
 from annotations.campaigns.queries.ratings import campaign_matrix
-from annotations.campaigns.rater_statistics.others import NOBODY_ELSE, BesideOthers, beside_others
+from annotations.campaigns.rater_statistics.flags import (
+    MostFrequentScore,
+    QualityFlag,
+    most_frequent_score,
+    quality_flags,
+)
+from annotations.campaigns.rater_statistics.others import (
+    NOBODY_ELSE,
+    BesideOthers,
+    alpha_with_others,
+    beside_others,
+)
 from annotations.campaigns.rater_statistics.own_ratings import (
     ChecksPassed,
     Pace,
@@ -34,13 +46,24 @@ from annotations.models import System
 from common.estimates import Estimate
 
 RESAMPLES, SEED = 1000, 0
-NOTHING_RATED = BesideOthers(0, Estimate.undefined(NOBODY_ELSE), Estimate.undefined(NOBODY_ELSE))
+
+
+@dataclass(frozen=True, slots=True)
+class _WithOthers:
+    beside: BesideOthers
+    alpha: Estimate
+    frequent: MostFrequentScore | None
+
+
+_NOBODY = Estimate.undefined(NOBODY_ELSE)
+NOTHING_RATED = _WithOthers(BesideOthers(0, _NOBODY, _NOBODY), _NOBODY, None)
 
 
 @dataclass(frozen=True)
 class RaterQuality:
     """One rater. ``done``: regular items rated; ``counted``: how many of these count among their
-    item's k."""
+    item's k; ``alpha``: Krippendorff's ordinal α with the others; ``flags``: rules of careful
+    rating that this rater breaks."""
 
     participation: Participation
     done: int
@@ -51,9 +74,11 @@ class RaterQuality:
     use: ScaleUse
     longest_run: int
     beside: BesideOthers
+    alpha: Estimate
     training: ChecksPassed
     attention: ChecksPassed
     thoughts: SecondThoughts
+    flags: tuple[QualityFlag, ...]
 
     @property
     def number(self) -> int:
@@ -100,6 +125,11 @@ def raters_of(
         )
         for person in people
     ]
+
+
+def flagged_raters(campaign: Campaign) -> list[RaterQuality]:
+    """Raters with a flag of whom some ratings count, in the order of joining."""
+    return [one for one in raters_of(campaign, resamples=0) if one.flags and one.counted]
 
 
 def rater_at(campaign: Campaign, number: int) -> Participation | None:
@@ -171,7 +201,7 @@ def _beside(
     judged: Mapping[int, Sequence[_Judged]],
     resamples: int,
     seed: int,
-) -> dict[int, BesideOthers]:
+) -> dict[int, _WithOthers]:
     if campaign.version_id is None:
         return {}
     items = campaign_matrix(campaign, excluded=True)
@@ -187,27 +217,45 @@ def _beside(
     found = beside_others(
         matrix.scores, matrix.dialogue_of_item, counts, resamples=resamples, seed=seed
     )
-    return {person.pk: beside for person, beside in zip(rows, found, strict=True)}
+    return {
+        person.pk: _WithOthers(
+            beside,
+            alpha_with_others(matrix.scores, matrix.dialogue_of_item, counts, row),
+            most_frequent_score(matrix.scores, counts, row),
+        )
+        for row, (person, beside) in enumerate(zip(rows, found, strict=True))
+    }
 
 
 def _quality(
-    person: Participation, judged: list[_Judged], skipped: int, beside: BesideOthers
+    person: Participation, judged: list[_Judged], skipped: int, others: _WithOthers
 ) -> RaterQuality:
     regular = [one for one in judged if one.role == Item.Role.REGULAR]
     scores = [one.last for one in regular]
+    seconds = pace(one.active_ms for one in regular)
+    attention = _checked(judged, Item.Role.ATTENTION, lambda one: one.last)
     return RaterQuality(
         participation=person,
         done=len(regular),
         counted=sum(one.counts for one in regular),
         skipped=skipped,
         flagged=sum(one.flagged for one in regular),
-        pace=pace(one.active_ms for one in regular),
+        pace=seconds,
         use=scale_use(scores, SCORES),
         longest_run=longest_run(scores),
-        beside=beside,
+        beside=others.beside,
+        alpha=others.alpha,
         training=_checked(judged, Item.Role.TRAINING, lambda one: one.first),
-        attention=_checked(judged, Item.Role.ATTENTION, lambda one: one.last),
+        attention=attention,
         thoughts=second_thoughts((one.first, one.last) for one in regular),
+        flags=quality_flags(
+            pace=seconds,
+            frequent=others.frequent,
+            alpha=others.alpha,
+            alpha_items=others.beside.items,
+            attention=attention,
+            fast_seconds=settings.FAST_RATING_SECONDS,
+        ),
     )
 
 

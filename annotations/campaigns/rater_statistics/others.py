@@ -19,7 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from annotations.agreement.intervals import Jackknife
+from annotations.agreement.krippendorff import krippendorff_alphas
 from annotations.agreement.leave_one_out import DECIMALS, why_undefined
+from annotations.agreement.matrix import RatingMatrix
+from annotations.agreement.tabulation import tabulate
 from common.correlation import cluster_resamples, with_interval
 from common.correlation.pearson import pearson_estimate, replicates
 from common.estimates import Estimate
@@ -106,6 +110,32 @@ def _agreement(
     if drawn is None:
         return point
     return with_interval(point, replicates(own, of_others, place, drawn), dialogues)
+
+
+def alpha_with_others(
+    scores: FloatArray, dialogue: NDArray[np.int64], counts: NDArray[np.bool_], row: int
+) -> Estimate:
+    """Krippendorff's ordinal α of all pairs of ratings that one rater is part of: each other
+    rating of an item is held against the rater's own.
+
+    Args:
+        scores: (raters, items), NaN where not judged.
+        dialogue: (items,) the dialogue of each.
+        counts: (raters, items), which of the others' ratings count.
+        row: the rater.
+
+    Returns:
+        α with its 95 % jackknife interval over dialogues; undefined where nobody else judged the
+        rater's items, or where all ratings of them are one score.
+    """
+    others = counts & ~np.isnan(scores) & ~np.isnan(scores[row])
+    others[row] = False
+    other, item = np.nonzero(others)
+    if not item.size:
+        return Estimate.undefined(NOBODY_ELSE)
+    pairs = np.stack([scores[row, item], scores[other, item]])
+    table = tabulate(RatingMatrix(pairs, dialogue[item], ("rater", "other")))
+    return krippendorff_alphas(table, Jackknife.over(table.dialogues))["ordinal"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import zipfile
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import messages
@@ -17,9 +18,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotations.campaigns.access import campaign_or_404, organisers_page
 from annotations.campaigns.actions import publishing, quality
+from annotations.campaigns.flag_text import FlagText, flag_text
 from annotations.campaigns.forms.quality import (
     ConflictForm,
     ExclusionForm,
+    FlaggedRatersForm,
     PublishForm,
     RemovalForm,
 )
@@ -69,6 +72,7 @@ def _raters_page(
         "campaign": campaign,
         "table": table,
         "chosen": chosen,
+        "flagged": _flagged(rater for rater in everyone if rater.flags and rater.counted),
     }
     if chosen is not None:
         context |= {
@@ -76,12 +80,21 @@ def _raters_page(
             "exclusion_form": ExclusionForm(),
             "removal_form": RemovalForm(),
             "conflict_form": ConflictForm(campaign),
+            "flags": [flag_text(flag) for flag in chosen.flags],
             "written": dialogues_by(chosen.participation) if collects else None,
             **(forms or {}),
         }
     if status != 200:
         return render(request, "campaigns/raters.html", context, status=status)
     return page(request, "campaigns/raters.html", context, [table])
+
+
+def _flagged(raters: Iterable[queries.RaterQuality]) -> list[tuple[int, str, list[FlagText]]]:
+    """(number, pseudonym, what each flag says) of each rater."""
+    return [
+        (rater.number, rater.participation.pseudonym, [flag_text(flag) for flag in rater.flags])
+        for rater in raters
+    ]
 
 
 @require_POST
@@ -196,7 +209,11 @@ def ratings(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _ratings_page(
-    request: HttpRequest, campaign: Campaign, form: PublishForm | None = None, status: int = 200
+    request: HttpRequest,
+    campaign: Campaign,
+    form: PublishForm | None = None,
+    status: int = 200,
+    decisions: FlaggedRatersForm | None = None,
 ) -> HttpResponse:
     found = Paginator(newest_ratings(campaign), RATINGS_A_PAGE).get_page(request.GET.get("page"))
     table = ratings_table(campaign, found)
@@ -210,8 +227,9 @@ def _ratings_page(
         "may_publish": campaign.kind in (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE),
         "stands_still": campaign.state in (Campaign.State.PAUSED, Campaign.State.CLOSED),
         "form": form or PublishForm(initial={"aspect": publishing.default_aspect(campaign)}),
+        "decisions": decisions,
     }
-    if status != 200:
+    if request.method == "POST":
         return render(request, "campaigns/ratings.html", context, status=status)
     return page(request, "campaigns/ratings.html", context, [table])
 
@@ -276,11 +294,22 @@ def _zip_of(campaign: Campaign, everything: bool, name: str) -> HttpResponse:
 @require_POST
 @organisers_page
 def publish(request: HttpRequest, slug: str) -> HttpResponse:
-    """Copy the ratings that count into the corpus, under ``aspect``."""
+    """Copy the ratings that count into the corpus, under ``aspect``. Where raters are flagged, the
+    page asks about each first: ``flagged-<number>`` is ``keep`` or ``exclude``."""
     campaign = _rated_campaign(slug)
     form = PublishForm(request.POST)
     if not form.is_valid():
         return _ratings_page(request, campaign, form, status=422)
+    flagged = queries.flagged_raters(campaign)
+    decisions = FlaggedRatersForm(
+        _flagged(flagged), request.POST if "flagged-asked" in request.POST else None
+    )
+    if flagged and not decisions.is_valid():
+        status = 422 if decisions.is_bound else 200
+        return _ratings_page(request, campaign, form, status, decisions)
+    for rater in flagged:
+        if decisions.is_left_out(rater.number):
+            quality.exclude(rater.participation, decisions.reason_of(rater.number), by=request.user)
     try:
         count = publishing.publish(campaign, form.cleaned_data["aspect"], by=request.user)
     except publishing.CannotPublish as refusal:
