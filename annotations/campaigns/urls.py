@@ -50,6 +50,7 @@ urlpatterns = [
     path(f"{RATING}/", rating_start.start, name="rating-start"),
     path(f"{RATING}/guidelines/", rating_start.guidelines, name="rating-guidelines"),
     path(f"{RATING}/item/", rate.work, name="rating-work"),
+    path(f"{RATING}/own/", rate.own_ratings, name="own-ratings"),
     path(f"{RATING}/submit/", rate.submit, name="rating-submit"),
     path(f"{RATING}/skip/", rate.skip, name="rating-skip"),
     path(f"{RATING}/heartbeat/", rate.heartbeat, name="rating-heartbeat"),

@@ -9,6 +9,8 @@ from typing import Any
 
 PAIRS_SHOWN = 100
 ALL_PAIRS = "all_pairs"
+SCORE_USE = "score_use"
+"""What the page shows of each rater; no part of the agreement document."""
 
 
 def with_pairs_apart(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,6 +44,5 @@ def with_all_pairs(stored: Mapping[str, Any]) -> dict[str, Any]:
         | {"pairs": stored[ALL_PAIRS][weighting]}
         for weighting, kappa in stored["cohen_kappa"].items()
     }
-    return {key: value for key, value in stored.items() if key != ALL_PAIRS} | {
-        "cohen_kappa": kappas
-    }
+    document = {key: value for key, value in stored.items() if key not in (ALL_PAIRS, SCORE_USE)}
+    return document | {"cohen_kappa": kappas}

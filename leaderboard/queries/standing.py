@@ -7,12 +7,18 @@ from typing import Any, Literal
 
 import numpy as np
 
+from annotations.agreement.score_use import score_use
 from annotations.corpora.queries import select_systems
-from annotations.corpora.rating_queries import agreement_of, has_dialogue_ratings, has_turn_ratings
+from annotations.corpora.rating_queries import (
+    agreement_of,
+    has_dialogue_ratings,
+    has_turn_ratings,
+    rated_items,
+)
 from annotations.models import CorpusVersion, System
 from common.estimates import Undefined
 from leaderboard.answers.systems import RankedSystem, ScoringMetric, SystemStanding
-from leaderboard.queries.agreement_pairs import with_pairs_apart
+from leaderboard.queries.agreement_pairs import SCORE_USE, with_pairs_apart
 from leaderboard.queries.compared import ComparedMetric
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import human_side, placed_human, scale_of
@@ -114,10 +120,13 @@ def _why_no_system_score(systems: Sequence[System]) -> dict[tuple[int, str, str]
     return {(system, text, version): reason for system, text, version, reason in undefined}
 
 
-@registered("agreement", version=1, for_files="all_pairs")
+@registered("agreement", version=2, for_files="all_pairs")
 def agreement(version: CorpusVersion, aspect: str, level: CeilingLevel) -> dict[str, Any]:
+    """The agreement document with its pairs apart, and each rater's use of the scale."""
     measured: Literal["turn", "dialogue"] = "dialogue" if level == "dialogue" else "turn"
-    return with_pairs_apart(agreement_of(version, aspect, measured, resamples=RESAMPLES, seed=SEED))
+    items = rated_items(version, aspect, measured)
+    report = agreement_of(version, aspect, measured, resamples=RESAMPLES, seed=SEED, items=items)
+    return {**with_pairs_apart(report), SCORE_USE: score_use(items.matrix)}
 
 
 def rated_levels(version: CorpusVersion, aspect: str) -> list[str]:

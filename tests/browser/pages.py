@@ -55,6 +55,7 @@ RATERS: Final = [
     "/rate/demo-responses/",
     "/rate/demo-responses/guidelines/",
     "/rate/demo-responses/item/",
+    "/rate/demo-responses/own/",
     "/rate/demo-meeting/meet/",
     "/accounts/password/",
     "/accounts/two-factor/",

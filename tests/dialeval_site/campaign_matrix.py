@@ -48,6 +48,7 @@ MATRIX = [
     _for_raters("rating-start", "POST", "done", "done"),
     _for_raters("rating-guidelines", "GET", "200", "200"),
     _for_raters("rating-work", "GET", "200", "200"),
+    _for_raters("own-ratings", "GET", "200", "200"),
     _for_raters("rating-submit", "POST", "done", "done", score="3", key="a-key"),
     _for_raters("rating-skip", "POST", "done", "done", reason="cannot be judged"),
     _for_raters("rating-heartbeat", "POST", "200", "200"),

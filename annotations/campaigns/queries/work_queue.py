@@ -213,6 +213,17 @@ def rated_before(participation: Participation, position: int | None = None) -> s
     return rated.order_by("-position").values_list("item__public_id", flat=True).first()
 
 
+def own_ratings(participation: Participation) -> QuerySet[Assignment]:
+    """What this rater rated, newest first; attention items are among them as any other, training
+    is over once rated."""
+    return (
+        Assignment.objects.filter(participation=participation, state=Assignment.State.DONE)
+        .exclude(item__role=Item.Role.TRAINING)
+        .select_related("item__dialogue", "item__turn", "item__response", "current")
+        .order_by("-position")
+    )
+
+
 # --- how far --------------------------------------------------------------------------------------
 
 

@@ -9,10 +9,12 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
@@ -33,6 +35,8 @@ from annotations.campaigns.outbox import outbox_name
 from annotations.campaigns.queries import work_queue as queries
 from annotations.campaigns.scale import SCORES
 from annotations.campaigns.views.rating_start import html_of, lease_minutes, scale_of, whole
+
+OWN_RATINGS_A_PAGE = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +160,47 @@ def _work_page(
         "minutes": lease_minutes(),
     }
     return render(request, "campaigns/rating/work.html", context, status=status)
+
+
+@require_safe
+@never_cache
+@raters_page
+def own_ratings(request: HttpRequest, participation: Participation) -> HttpResponse:
+    """What one has rated, newest first, 25 a ``page``; while the campaign is open each leads to
+    its item, to change the rating."""
+    campaign = participation.campaign
+    if campaign.kind == Campaign.Kind.COLLECTION:
+        raise Http404("nothing is rated in a campaign that collects dialogues")
+    found = Paginator(queries.own_ratings(participation), OWN_RATINGS_A_PAGE).get_page(
+        request.GET.get("page")
+    )
+    rated = list(found)
+    labels = dict(scale_of(campaign))
+    context = {
+        "section": "rate",
+        "campaign": campaign,
+        "page": found,
+        "ratings": [
+            {
+                "item": view.public_id,
+                "text": judged_text(view),
+                "score": one.current.score,
+                "label": labels.get(one.current.score, ""),
+                "flagged": one.current.flagged,
+                "comment": one.current.comment,
+                "at": one.current.created_at,
+            }
+            for one, view in zip(rated, queries.assignment_views(rated), strict=True)
+        ],
+        "may_change": queries.state_for(participation, timezone.now()) == "open",
+    }
+    return render(request, "campaigns/rating/own_ratings.html", context)
+
+
+def judged_text(view: queries.ItemView) -> str:
+    """By which a rater knows an item again: the first answer that was judged."""
+    judged = (line.text for part in view.parts for line in part.lines if line.judged)
+    return next(judged, "").strip()
 
 
 # --- what the page sends --------------------------------------------------------------------------

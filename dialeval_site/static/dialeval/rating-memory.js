@@ -1,4 +1,4 @@
-// What the rating pages keep for this tab only, from one page to the next; where storage is switched off, nothing.
+// What the rating pages keep, for this tab or (preferences) for good; where storage is switched off, nothing.
 (function () {
   "use strict";
   const NEWS = "dialeval-rating-news:"; // and the outbox: of one rater in one campaign
@@ -16,6 +16,23 @@
       sessionStorage.setItem(key, value);
     } catch {
       // Then it is not remembered.
+    }
+  }
+
+  // A preference of the person, for every tab and the next time.
+  function preferred(key) {
+    try {
+      return localStorage.getItem(key) || "";
+    } catch {
+      return "";
+    }
+  }
+
+  function prefer(key, value) {
+    try {
+      localStorage.setItem(key, value);
+    } catch {
+      // Then it holds on this page alone.
     }
   }
 
@@ -59,5 +76,5 @@
     }
   }
 
-  Object.assign((window.dialevalRating = window.dialevalRating || {}), { Drafts, news, recalled, remember, tell });
+  Object.assign((window.dialevalRating = window.dialevalRating || {}), { Drafts, news, prefer, preferred, recalled, remember, tell });
 })();

@@ -2,6 +2,8 @@
 (function () {
   "use strict";
   const { recalled, remember } = window.dialevalRating;
+  const NARROW = 700;
+  const OPEN_FOR_ITEMS = 3;
 
   function fill(text, values) {
     return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
@@ -21,7 +23,7 @@
 
     show(item, isNew, total) {
       this.place.replaceChildren(item.article);
-      this.rememberPersonas(item.article);
+      this.rememberPersonas(item);
       this.waits.hidden = true;
       this.place.hidden = this.bar.hidden = false;
       this.bar.querySelector(".bar-notes").append(this.status);
@@ -43,16 +45,21 @@
     // One response: it stands just above the bar, with what led to it above. A whole dialogue is read from its top.
     bringIntoView(article) {
       const room = document.documentElement;
+      const personas = article.querySelector(".item-personas");
+      const above = innerWidth < NARROW ? personas.offsetHeight : 0; // they stay in sight there
+      room.style.scrollPaddingTop = `${document.querySelector(".rating-header").offsetHeight + above + 8}px`;
       room.style.scrollPaddingBottom = `${this.bar.offsetHeight + 16}px`;
       scrollTo({ top: 0, behavior: "instant" });
       const judged = article.querySelectorAll(".judged");
       if (judged.length === 1) judged[0].scrollIntoView({ block: "nearest", behavior: "instant" });
     }
 
-    rememberPersonas(article) {
+    // On a phone they are open for the first items and a line each after that, unless the rater chose.
+    rememberPersonas({ article, number }) {
+      const folded = innerWidth < NARROW && number > OPEN_FOR_ITEMS;
       for (const one of article.querySelectorAll("[data-persona]")) {
         const key = `dialeval-persona-${one.dataset.persona}`;
-        one.open = (recalled(key) || (innerWidth < 700 ? "closed" : "open")) === "open";
+        one.open = (recalled(key) || (folded ? "closed" : "open")) === "open";
         one.querySelector("summary").addEventListener("click", function () {
           remember(key, one.open ? "closed" : "open"); // it is toggled after the click
         });

@@ -1,8 +1,9 @@
 // The work of a rater: the next item comes the moment the last is sent, earlier ones come back, and what cannot be sent waits.
 (function () {
   "use strict";
-  const { Clock, Drafts, Outbox, RatingForm, RatingPage, fill, listen, news, tell } = window.dialevalRating;
+  const { Clock, Drafts, Outbox, RatingForm, RatingPage, fill, listen, news, prefer, preferred, tell } = window.dialevalRating;
   const AWAY_AFTER_MS = 600_000;
+  const ONE_KEY = "dialeval-rating-one-key";
 
   const root = document.getElementById("rating");
   const bar = document.getElementById("rating-form");
@@ -23,6 +24,7 @@
   let at = -1; // place in past of the item on the page; -1: a new one
   let current = null;
   let hasFeedback = false; // a practice item's, in place of an item
+  const oneKey = document.getElementById("one-key");
   let isLeaving = false; // a pause was asked for while ratings waited
 
   function itemFrom(article) {
@@ -263,8 +265,12 @@
     digit(number) {
       if (!current) return;
       clock.key();
-      if (form.step === "axes") form.toggleAxis(number);
-      else form.choose(number);
+      if (form.step === "axes") {
+        form.toggleAxis(number);
+        return;
+      }
+      form.choose(number);
+      if (oneKey.checked && form.score === number) enter();
     },
     enter,
     back,
@@ -305,6 +311,13 @@
       form.say("");
     }
   });
+  // A pointer's choice; arrow keys, which only pass over a score on their way, come without one.
+  bar.addEventListener("click", function (event) {
+    if (oneKey.checked && event.detail > 0 && event.target.name === "score") enter();
+  });
+  document.getElementById("one-key-option").hidden = false;
+  oneKey.checked = preferred(ONE_KEY) === "on";
+  oneKey.addEventListener("change", () => prefer(ONE_KEY, oneKey.checked ? "on" : ""));
   bar.noValidate = true;
   previousLink.addEventListener("click", function (event) {
     event.preventDefault();

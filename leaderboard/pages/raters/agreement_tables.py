@@ -11,6 +11,8 @@ from leaderboard.estimate_cells import (
     COEFFICIENT_NAMES,
     cell_of,
 )
+from leaderboard.pages.raters.verdict import shares_text
+from leaderboard.queries.agreement_pairs import SCORE_USE
 
 
 def agreement_tables(
@@ -20,7 +22,8 @@ def agreement_tables(
     pairs_shown: int | None = None,
 ) -> list[Table]:
     """The coefficients; Cohen's κ of every pair of raters that the document holds, or of the
-    ``pairs_shown`` that have most items in common. Raters stand under pseudonyms."""
+    ``pairs_shown`` that have most items in common; each rater's use of the scale. Raters stand
+    under pseudonyms."""
     signature = f"{document_signature(document)}|level:{document['level']}"
     return [
         Table(
@@ -31,34 +34,38 @@ def agreement_tables(
                 Column("coefficient", "Coefficient"),
                 Column("variant", "Variant"),
                 Column("value", "Value", "estimate"),
-                Column("says", "What it says", detail=True),
+                Column("says", "Reads as"),
             ),
             rows=tuple(_agreement_rows(document)),
             signature=signature,
             updated=updated,
         ),
         _pair_table(document, pseudonyms, signature, updated, pairs_shown),
+        _score_table(document, pseudonyms, signature, updated),
     ]
 
 
-_SAYS = {
-    "alpha": (
-        "Agreement beyond chance among any raters, with missing ratings; 1 is perfect, 0 is chance."
-    ),
-    "kappa": (
-        "Mean over pairs of raters with enough common items of agreement beyond chance on these."
-    ),
-    "fleiss": "Agreement beyond chance where items have equally many ratings.",
-    "icc2_1": "Reliability of one rater's score.",
-    "icc2_k": "Reliability of the mean of an item's raters.",
-    "leave_one_out": "Correlation of one rater with the mean of the others, averaged over raters.",
+_READS = {
+    "ordinal": "agreement beyond chance of any number of raters; scores differ by their ranks",
+    "interval": "the same, scores differ by the square of their distance",
+    "nominal": "the same, only equal scores agree",
+    "ratio": "the same, distances relative to the scores",
+    "quadratic": "mean over pairs of raters of agreement beyond chance, squared distances",
+    "linear": "the same, plain distances",
+    "unweighted": "the same, only equal scores agree",
+    "fleiss": "as α nominal, of items with equally many ratings",
+    "icc2_1": "reliability of one rater's score",
+    "icc2_k": "reliability of the mean of an item's raters",
+    "pearson": "one rater with the mean of the others, mean over raters",
+    "spearman": "the same, of ranks",
+    "kendall": "the same, of pairs in the same order",
 }
 
 
 def _agreement_rows(document: dict[str, Any]) -> list[Row]:
     rows = []
 
-    def add(coefficient: str, variant: str, estimate: dict[str, Any], says: str) -> None:
+    def add(coefficient: str, variant: str, estimate: dict[str, Any], key: str) -> None:
         rows.append(
             Row(
                 f"{coefficient}-{variant}".lower().replace(" ", "-"),
@@ -66,21 +73,21 @@ def _agreement_rows(document: dict[str, Any]) -> list[Row]:
                     "coefficient": Cell(coefficient),
                     "variant": Cell(variant),
                     "value": cell_of(estimate),
-                    "says": Cell(says),
+                    "says": Cell(_READS[key]),
                 },
             )
         )
 
     for variant in ("ordinal", "interval", "nominal", "ratio"):
-        add("Krippendorff's α", variant, document["krippendorff_alpha"][variant], _SAYS["alpha"])
+        add("Krippendorff's α", variant, document["krippendorff_alpha"][variant], variant)
     for variant, kappa in document["cohen_kappa"].items():
-        add("Cohen's κ", f"{variant}, mean of pairs", _mean_of(kappa), _SAYS["kappa"])
-    add("Fleiss' κ", "", document["fleiss_kappa"], _SAYS["fleiss"])
+        add("Cohen's κ", f"{variant}, mean of pairs", _mean_of(kappa), variant)
+    add("Fleiss' κ", "", document["fleiss_kappa"], "fleiss")
     for variant, label in (("icc2_1", "ICC(2,1)"), ("icc2_k", "ICC(2,k)")):
-        add(label, "two-way random, absolute", document["icc"][variant], _SAYS[variant])
+        add(label, "two-way random, absolute", document["icc"][variant], variant)
     for name, estimate in document["leave_one_out"].items():
         if name in COEFFICIENT_NAMES:
-            add("Leave-one-out", COEFFICIENT_NAMES[name], estimate, _SAYS["leave_one_out"])
+            add("Leave-one-out", COEFFICIENT_NAMES[name], estimate, name)
     return rows
 
 
@@ -144,6 +151,64 @@ def _pair_table(
         columns,
         rows,
         notes=(note,) if len(rows) < in_all else (),
+        signature=signature,
+        updated=updated,
+    )
+
+
+def _score_table(
+    document: dict[str, Any],
+    pseudonyms: dict[str, str],
+    signature: str,
+    updated: datetime | None,
+) -> Table:
+    use = document[SCORE_USE]
+    steps = use["steps"]
+    with_others = {
+        one["rater"]: one for one in document["leave_one_out"]["pearson"].get("per_rater", ())
+    }
+    scale = f"Scores {steps[0]:g} to {steps[-1]:g}" if steps else "Scores"
+    columns = (
+        Column("rater", "Rater"),
+        Column("ratings", "Ratings", "number", decimals=0),
+        Column("use", scale, help="Share of each score."),
+        Column("mean", "Mean", "number", decimals=2),
+        Column(
+            "agreement",
+            "r with the others",
+            "estimate",
+            decimals=2,
+            help="Pearson's r with the mean of the other raters on items that both judged, 95 % "
+            "interval over dialogues.",
+        ),
+    )
+    rows = []
+    for number, one in enumerate(use["raters"]):
+        total, counts = one["ratings"], one["counts"]
+        rows.append(
+            Row(
+                f"rater-{number}",
+                {
+                    "rater": Cell(pseudonyms.get(one["rater"], one["rater"])),
+                    "ratings": Cell(total),
+                    "use": Cell(reason="the scores are not steps of a scale")
+                    if counts is None
+                    else Cell(
+                        shares_text(steps, counts),
+                        bars=tuple(count / total for count in counts),
+                    ),
+                    "mean": Cell(one["mean"]),
+                    "agreement": cell_of(with_others[one["rater"]])
+                    if one["rater"] in with_others
+                    else Cell(reason="fewer than two raters"),
+                },
+            )
+        )
+    return Table(
+        "rater-scores",
+        "Scores of each rater",
+        columns,
+        tuple(rows),
         signature=signature,
         updated=updated,
     )

@@ -3,8 +3,7 @@ computed here."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -15,26 +14,22 @@ from django.utils.translation import gettext as _
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.ratings import OVERALL
 from common.tables import Cell, Column, Row, Table
-from common.tables.numerals import letter
 from leaderboard.estimate_cells import cell_of
 from leaderboard.pages.raters.agreement_tables import agreement_tables
-
-WEIGHTINGS = ("quadratic", "linear", "unweighted")
-TINTS = 5
-"""Shades of the matrix: κ below 0.2, below 0.4, …"""
 
 
 def tables_of(
     campaign: Campaign, document: dict[str, Any], updated: datetime | None, pairs_shown: int | None
 ) -> dict[str, Table]:
     """The tables by the name under which the template shows them."""
-    coefficients, pairs = agreement_tables(document, updated, {}, pairs_shown)
+    coefficients, pairs, scores = agreement_tables(document, updated, {}, pairs_shown)
     signature = _signature(coefficients.signature, document)
     found = {
         "coefficients": replace(
             coefficients, caption=_("Coefficients of agreement"), signature=signature
         ),
         "pairs": replace(pairs, caption=_("Agreement of each pair of raters"), signature=signature),
+        "scores": replace(scores, caption=_("Scores of each rater"), signature=signature),
         "distribution": _distribution_table(campaign, document),
         "systems": _system_table(document),
         "widest": _widest_table(campaign, document),
@@ -163,70 +158,3 @@ def _address(campaign: Campaign, one: dict[str, Any]) -> str:
         + "?"
         + urlencode(query)
     )
-
-
-# --- rater × rater --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class PairCell:
-    """One cell of the matrix: κ of two raters and on how many items it stands, or why there is
-    none."""
-
-    value: float | None = None
-    items: int = 0
-    reason: str = ""
-    mark: str = ""
-    """The letter under which the reason stands beneath the matrix."""
-    tint: int = 0
-    is_self: bool = False
-
-
-@dataclass(frozen=True)
-class PairMatrix:
-    raters: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[PairCell, ...]], ...]
-    reasons: tuple[tuple[str, str], ...]
-    """(letter, reason) of undefined cells: a thousand buttons would be a thousand stops of the tab
-    key."""
-    weighting: str
-
-
-def pair_matrix(document: dict[str, Any], weighting: str) -> PairMatrix:
-    """Symmetric; raters in the order of joining. Reasons of undefined cells stand once, beneath."""
-    pairs = document["cohen_kappa"][weighting].get("pairs", [])
-    raters = _in_order(pairs)
-    reasons: dict[str, str] = {}
-    cells: dict[tuple[str, str], PairCell] = {}
-    for pair in pairs:
-        first, second = pair["raters"]
-        cells[first, second] = cells[second, first] = _pair_cell(pair, reasons)
-    rows = tuple(
-        (
-            row,
-            tuple(
-                PairCell(is_self=True) if row == column else cells[row, column] for column in raters
-            ),
-        )
-        for row in raters
-    )
-    return PairMatrix(
-        tuple(raters), rows, tuple((mark, reason) for reason, mark in reasons.items()), weighting
-    )
-
-
-def _in_order(pairs: Sequence[dict[str, Any]]) -> list[str]:
-    return list(
-        dict.fromkeys(
-            [*(pair["raters"][0] for pair in pairs), *(pair["raters"][1] for pair in pairs)]
-        )
-    )
-
-
-def _pair_cell(pair: dict[str, Any], reasons: dict[str, str]) -> PairCell:
-    value = pair["value"]
-    if value is None:
-        mark = reasons.setdefault(pair["reason"], letter(len(reasons)))
-        return PairCell(None, pair["items"], pair["reason"], mark)
-    tint = min(max(int(value * TINTS), 0), TINTS - 1)
-    return PairCell(value, pair["items"], tint=tint)

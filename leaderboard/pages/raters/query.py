@@ -14,6 +14,7 @@ import numpy as np
 from annotations.agreement.intervals import Jackknife
 from annotations.agreement.krippendorff import krippendorff_alphas
 from annotations.agreement.matrix import RatingMatrix
+from annotations.agreement.score_use import MOST_STEPS, score_use
 from annotations.agreement.tabulation import tabulate
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.ratings import (
@@ -34,6 +35,7 @@ from leaderboard.answers.raters import (
     RaterEffects,
     WithOthers,
 )
+from leaderboard.queries.agreement_pairs import SCORE_USE
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import human_side, placed_human, scale_of
 from leaderboard.queries.standing import agreement
@@ -51,8 +53,6 @@ METHOD = (
     "linear unbiased prediction"
 )
 NOBODY_ELSE = WithOthers(Estimate.undefined("nobody else judged the same items"))
-MAX_STEPS = 11
-"""Scores of more different values than this are not shown one by one."""
 
 
 @registered("rater-effects", version=3)
@@ -131,7 +131,7 @@ def _steps(matrix: RatingMatrix) -> tuple[float, ...] | None:
     stand one by one."""
     given = np.unique(matrix.scores[np.isfinite(matrix.scores)])
     steps = tuple(float(one) for one in (matrix.levels or given))
-    return steps if 0 < len(steps) <= MAX_STEPS and set(given.tolist()) <= set(steps) else None
+    return steps if 0 < len(steps) <= MOST_STEPS and set(given.tolist()) <= set(steps) else None
 
 
 def _raters(
@@ -194,6 +194,7 @@ def campaign_agreement_answer(
     return {
         **report,
         "distribution": _distribution(items.matrix),
+        SCORE_USE: score_use(items.matrix),
         "by_system": [_of_system(items, number) for number in range(len(items.systems))],
         "widest": _widest(items),
     }
@@ -207,7 +208,7 @@ def agreement_data_version(_version: CorpusVersion, campaign: int, **_parameters
 
 
 @registered(
-    "campaign-agreement", version=1, stamp=agreement_data_version, refreshed_for=timedelta(hours=1)
+    "campaign-agreement", version=2, stamp=agreement_data_version, refreshed_for=timedelta(hours=1)
 )
 def stored_agreement(
     _version: CorpusVersion, campaign: int, aspect: str, system: str, excluded: bool

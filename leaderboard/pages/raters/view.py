@@ -31,7 +31,7 @@ from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
 from leaderboard.pages.raters import query
 from leaderboard.pages.raters.agreement_tables import agreement_tables
-from leaderboard.pages.raters.campaign_tables import WEIGHTINGS, pair_matrix, tables_of
+from leaderboard.pages.raters.campaign_tables import tables_of
 from leaderboard.pages.raters.effects_tables import (
     corrected_table,
     effects_signature,
@@ -41,10 +41,15 @@ from leaderboard.pages.raters.effects_tables import (
     rater_table,
 )
 from leaderboard.pages.raters.figures import scale_use, severity_forest
+from leaderboard.pages.raters.matrix import WEIGHTINGS, pair_matrix
+from leaderboard.pages.raters.verdict import most_ratings_first, verdict
 from leaderboard.queries import standing
 from leaderboard.queries.agreement_pairs import PAIRS_SHOWN, with_all_pairs
 from leaderboard.results import look, whole
 from leaderboard.results.pages import waiting_page
+
+MATRIX_RATERS = 14
+"""Of so many the stored answer has every pair: 91 of at most ``PAIRS_SHOWN``."""
 
 
 @require_safe
@@ -65,19 +70,29 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     written_from = (found.stored, str(pseudonyms))
 
     @cache
-    def tables() -> list[TableWriter]:
+    def tables() -> dict[str, TableWriter]:
         made = cache(
             lambda: [page_writer(one) for one in agreement_tables(report, computed_at, pseudonyms)]
         )
-        preserved = [
-            memoize(
+        return {
+            name: memoize(
                 ("agreement", place, *written_from), partial(lambda number: made()[number], place)
             )
-            for place in (0, 1)
-        ]
-        return [one for one in preserved if one.table.rows]
+            for place, name in enumerate(("coefficients", "pairs", "scores"))
+        }
 
-    context |= {"analysis": found, "report": report, "tables": tables, "written_from": written_from}
+    context |= {
+        "analysis": found,
+        "report": report,
+        "verdict": verdict(report),
+        "matrix": cache(
+            lambda: pair_matrix(
+                report, WEIGHTINGS[0], pseudonyms, most_ratings_first(report)[:MATRIX_RATERS]
+            )
+        ),
+        "tables": tables,
+        "written_from": written_from,
+    }
     files: list[Table] = []
     if "download" in request.GET:
         answer = whole(found)
@@ -135,6 +150,7 @@ def campaign_agreement(request: HttpRequest, slug: str) -> HttpResponse:
         "progress": progress_of(campaign),
         "analysis": found,
         "report": found.answer,
+        "verdict": verdict(found.answer),
         "tables": tables,
         "seen": found.mark,
     }
