@@ -8,6 +8,8 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from common.roles import is_organiser
+from dialeval_site.help import tours
+from dialeval_site.help.places import help_address
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
@@ -15,4 +17,8 @@ def site(request: HttpRequest) -> dict[str, Any]:
     return {
         "site_version": settings.VERSION,
         "user_is_organiser": user is not None and is_organiser(user),
+        "help_address": help_address(request.resolver_match.view_name)
+        if request.resolver_match
+        else "",
+        "tour_step": tours.shown_step(request) if user is not None else None,
     }

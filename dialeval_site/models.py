@@ -1,5 +1,5 @@
 """How people and programs act as an account beside its password: tokens, and identities that a
-provider of OpenID Connect confirms."""
+provider of OpenID Connect confirms. And which tours a person has seen."""
 
 from __future__ import annotations
 
@@ -54,3 +54,20 @@ class LinkedIdentity(models.Model):
 
     def __str__(self) -> str:
         return f"{self.subject} at {self.issuer}"
+
+
+class SeenTour(models.Model):
+    """A role's first steps, finished or dismissed: they are not shown again."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="seen_tours"
+    )
+    role = models.CharField(max_length=20)
+    seen_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["user", "role"]
+        constraints = [models.UniqueConstraint(fields=["user", "role"], name="tour_is_seen_once")]
+
+    def __str__(self) -> str:
+        return f"{self.role} of {self.user}"

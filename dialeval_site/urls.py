@@ -4,6 +4,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from dialeval_site.accounts import token_views
 from dialeval_site.api.root import api, no_such_address
+from dialeval_site.help import views as help_views
 from dialeval_site.home import home
 from dialeval_site.operations.health import health, ready
 from dialeval_site.operations.monitoring.page import monitoring
@@ -14,6 +15,9 @@ urlpatterns = [
     path("health/", health, name="health"),
     path("ready/", ready, name="ready"),
     path("monitoring/", monitoring, name="monitoring"),
+    path("help/", help_views.help_index, name="help"),
+    path("help/tour/", help_views.tour, name="tour"),
+    path("help/<slug:name>/", help_views.help_page, name="help-page"),
     path("", include("annotations.urls")),
     path("", include("workers.urls")),
     path("", include("leaderboard.urls")),

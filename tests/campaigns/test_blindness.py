@@ -324,6 +324,7 @@ def a_regular_item(rater: Rater) -> Assignment:
 
 def look_back(rater: Rater) -> None:
     done = Assignment.objects.filter(participation=rater.participation, state=Assignment.State.DONE)
+    rater.get("own-ratings")
     for item in done.values_list("item__public_id", flat=True):
         rater.get("rating-work", query=f"?item={item}")
         rater.submit(item, "changed", score=5, flagged=1, comment="Second thought.")
