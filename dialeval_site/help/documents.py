@@ -76,6 +76,13 @@ def grouped() -> list[tuple[str, list[Document]]]:
 
 
 @cache
+def title_of(name: str) -> str:
+    """Its first heading, on its first line."""
+    with (FOLDER / f"{name}.md").open(encoding="utf-8") as file:
+        return file.readline().removeprefix("#").strip() or name
+
+
+@cache
 def document(name: str) -> Document:
     """One document, rendered once.
 
@@ -98,10 +105,10 @@ def document(name: str) -> Document:
     # No markup of a document passes ``_site_links``.
     return Document(
         name,
-        title,
+        title_of(name),
         mark_safe(html),  # noqa: S308
         headings,
-        tuple(_sections(name, title, tokens)),
+        tuple(_sections(name, title_of(name), tokens)),
     )
 
 
@@ -173,6 +180,8 @@ def _tamed(parts: Sequence[Token]) -> Iterator[Token]:
         if is_unlinked and part.type in ("link_open", "link_close"):
             is_unlinked = part.type == "link_open"
             continue
+        if part.type == "text" and part.content.removesuffix(".md") in names():
+            part.content = title_of(part.content.removesuffix(".md"))  # a link's text is its file
         yield part
 
 

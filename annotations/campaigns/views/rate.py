@@ -166,8 +166,8 @@ def _work_page(
 @never_cache
 @raters_page
 def own_ratings(request: HttpRequest, participation: Participation) -> HttpResponse:
-    """What one has rated, newest first, 25 a ``page``; while the campaign is open each leads to
-    its item, to change the rating."""
+    """What one has rated, newest first, 25 a ``page``; until the campaign closes each leads to its
+    item, to change the rating."""
     campaign = participation.campaign
     if campaign.kind == Campaign.Kind.COLLECTION:
         raise Http404("nothing is rated in a campaign that collects dialogues")
@@ -192,7 +192,7 @@ def own_ratings(request: HttpRequest, participation: Participation) -> HttpRespo
             }
             for one, view in zip(rated, queries.assignment_views(rated), strict=True)
         ],
-        "may_change": queries.state_for(participation, timezone.now()) == "open",
+        "may_change": queries.state_for(participation, timezone.now()) in ("open", "paused"),
     }
     return render(request, "campaigns/rating/own_ratings.html", context)
 
