@@ -95,7 +95,6 @@ def document(name: str) -> Document:
     if name not in names():
         raise KeyError(name)
     tokens = _PARSER.parse((FOLDER / f"{name}.md").read_text(encoding="utf-8"))
-    title = next((_plain(tokens[at + 1]) for at, one in enumerate(tokens) if _is_title(one)), name)
     html = _PARSER.renderer.render(_without_title(tokens), _PARSER.options, {})
     headings = tuple(
         (str(one.attrs["id"]), _plain(tokens[at + 1]))
@@ -180,8 +179,9 @@ def _tamed(parts: Sequence[Token]) -> Iterator[Token]:
         if is_unlinked and part.type in ("link_open", "link_close"):
             is_unlinked = part.type == "link_open"
             continue
-        if part.type == "text" and part.content.removesuffix(".md") in names():
-            part.content = title_of(part.content.removesuffix(".md"))  # a link's text is its file
+        named = part.content.removesuffix(".md")
+        if part.type == "text" and named != part.content and named in names():
+            part.content = title_of(named)
         yield part
 
 
