@@ -44,7 +44,7 @@ from leaderboard.pages.raters.figures import scale_use, severity_forest
 from leaderboard.pages.raters.matrix import WEIGHTINGS, pair_matrix
 from leaderboard.pages.raters.verdict import most_ratings_first, verdict
 from leaderboard.queries import standing
-from leaderboard.queries.agreement_pairs import PAIRS_SHOWN, with_all_pairs
+from leaderboard.queries.agreement_pairs import PAIRS_SHOWN, SCORE_USE, with_all_pairs
 from leaderboard.results import look, whole
 from leaderboard.results.pages import waiting_page
 
@@ -98,7 +98,8 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         answer = whole(found)
         if answer is None:
             return waiting_page(request, context, found, page_name="Agreement")
-        files = agreement_tables(with_all_pairs(answer), computed_at, pseudonyms)
+        document = with_all_pairs(answer) | {SCORE_USE: answer[SCORE_USE]}
+        files = agreement_tables(document, computed_at, pseudonyms)
     return page(request, "leaderboard/agreement.html", context, files)
 
 
