@@ -46,8 +46,10 @@
     bringIntoView(article) {
       const room = document.documentElement;
       const personas = article.querySelector(".item-personas");
+      const header = document.querySelector(".rating-header").offsetHeight;
       const above = innerWidth < NARROW ? personas.offsetHeight : 0; // they stay in sight there
-      room.style.scrollPaddingTop = `${document.querySelector(".rating-header").offsetHeight + above + 8}px`;
+      if (above) personas.style.top = `${header}px`;
+      room.style.scrollPaddingTop = `${header + above + 8}px`;
       room.style.scrollPaddingBottom = `${this.bar.offsetHeight + 16}px`;
       scrollTo({ top: 0, behavior: "instant" });
       const judged = article.querySelectorAll(".judged");
