@@ -250,3 +250,49 @@ def test_all_of_it_works_without_script(visit: Callable[..., Visit], stage: Stag
     assert [(row["score"], row["axes"]) for row in stored_ratings(stage, slug)] == [
         (2, ["fluency"])
     ]
+
+
+def test_in_one_key_mode_a_score_is_sent_at_once_and_back_undoes(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
+    """It is kept for the next visit; arrow keys only choose."""
+    slug = campaign_for_rater(stage, slug="one-key")
+    page = visit(role="rater").go(f"/rate/{slug}/item/")
+    page.wait_for_load_state("load")
+    page.keyboard.press("?")
+    page.get_by_role("checkbox", name="One-key mode").check()
+    page.keyboard.press("Escape")
+    first = item_on(page)
+    page.keyboard.press("4")
+    expect(page.locator("#item-heading")).to_have_text("Item 2 of 12")
+    page.reload()
+    page.wait_for_load_state("load")
+    page.locator(".score-key").nth(1).click()
+    expect(page.locator("#item-heading")).to_have_text("Item 3 of 12")
+    page.keyboard.press("Backspace")
+    expect(page.locator("#item-heading")).to_have_text("Item 2 of 12, rated before")
+    page.locator("input[name=score]:checked").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#item-heading")).to_have_text("Item 2 of 12, rated before")
+    expect_nothing_waits(page)
+    assert stored_ratings(stage, slug)[0]["item"] == first
+    assert [row["score"] for row in stored_ratings(stage, slug)] == [4, 2]
+
+
+def test_on_a_phone_the_personas_are_open_for_three_items_and_a_line_each_after(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
+    slug = campaign_for_rater(stage, slug="personas")
+    page = visit(width=NARROW, role="rater").go(f"/rate/{slug}/item/")
+    persona = page.locator("#item-place [data-persona=b]")
+    for number in (1, 2, 3):
+        expect(page.locator("#item-heading")).to_have_text(f"Item {number} of 12")
+        expect(persona).to_have_attribute("open", "")
+        rate_by_key(page, 3)
+    expect(persona).not_to_have_attribute("open", "")
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    box, header = persona.bounding_box(), page.locator(".rating-header").bounding_box()
+    assert box is not None
+    assert header is not None
+    assert box["y"] >= header["y"] + header["height"] - 1
+    assert box["y"] + box["height"] < 200

@@ -162,10 +162,11 @@ def _score_table(
     signature: str,
     updated: datetime | None,
 ) -> Table:
-    use = document[SCORE_USE]
+    use = document.get(SCORE_USE, {"steps": None, "raters": ()})
     steps = use["steps"]
     with_others = {
-        one["rater"]: one for one in document["leave_one_out"]["pearson"].get("per_rater", ())
+        one["rater"]: one
+        for one in document["leave_one_out"].get("pearson", {}).get("per_rater", ())
     }
     scale = f"Scores {steps[0]:g} to {steps[-1]:g}" if steps else "Scores"
     columns = (

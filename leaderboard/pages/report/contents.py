@@ -186,7 +186,7 @@ def _agreement_section(version: CorpusVersion, agreement: Mapping[str, dict[str,
     section = Section("ratings", "Human ratings")
     pseudonyms = {rater.name: rater.pseudonym for rater in version.raters.all()}
     for level, document in agreement.items():
-        coefficients, _ = agreement_tables(document, None, pseudonyms, 0)
+        coefficients, *_ = agreement_tables(document, None, pseudonyms, 0)
         section.tables.append(_shown(replace(coefficients, id=f"agreement-{level}")))
     if not agreement:
         section.sentences.append(
