@@ -100,7 +100,7 @@ def parts_of(path: Path, problems: Problems) -> tuple[str, ...]:
         row = JsonObject.of(element, where, problems)
         name = row.text("Dataset", MAX_NAME) if row else None
         if row is not None and name is not None:
-            parts.setdefault(_part_named(name))
+            parts.setdefault(part_named(name))
             # Every row is read here, so that the faults of all corpora are told at once.
             _read_row(row, where)
         if len(parts) > MAX_PARTS:
@@ -133,7 +133,7 @@ def stream(path: Path, part: str, problems: Problems) -> Iterator[Placed]:
     for where, element in array_elements(path, problems):
         row = JsonObject.of(element, where, problems)
         name = row.text("Dataset", MAX_NAME) if row else None
-        if row is None or name is None or _part_named(name) != part:
+        if row is None or name is None or part_named(name) != part:
             continue
         if read := _read_row(row, where):
             corpus.add(*read)
@@ -149,7 +149,7 @@ def stream(path: Path, part: str, problems: Problems) -> Iterator[Placed]:
     yield from _records(part, corpus)
 
 
-def _part_named(dataset: str) -> str:
+def part_named(dataset: str) -> str:
     return dataset.strip().lower().removesuffix(_EVALUATION_SUFFIX)
 
 
@@ -159,7 +159,7 @@ def _read_row(row: JsonObject, where: str) -> tuple[_Row, tuple[Utterance, ...]]
     system = row.text("DialogModel", MAX_NAME)
     context = _context(row)
     response = row.text("Response", MAX_TEXT, may_be_empty=True)
-    scores = _scores(row)
+    scores = scores_of(row)
     if row_id is None or system is None or context is None or response is None or scores is None:
         return None
     return _Row(where, row_id, system, row.value["Context"], response.strip(), scores), context
@@ -179,7 +179,7 @@ def _context(row: JsonObject) -> tuple[Utterance, ...] | None:
     return alternating(lines)
 
 
-def _scores(row: JsonObject) -> tuple[float, ...] | None:
+def scores_of(row: JsonObject) -> tuple[float, ...] | None:
     """The scores out of a string that holds a list of numbers."""
     text = row.text("HumanScores", _MAX_SCORES_TEXT)
     if text is None:

@@ -132,7 +132,7 @@ def array_elements(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
             array: after it nothing can be read. Duplicate keys, NaN and infinity are not accepted.
     """
     with open_file(path, problems, taken="JSON") as file:
-        text = _ArrayText(file, problems)
+        text = JsonText(file, problems)
         if text.next_character("$") != "[":
             problems.stop("$", "", f"must be a list (JSON array); found {text.described()}")
         text.skip(1)
@@ -156,13 +156,17 @@ def array_elements(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
         text.expect_end()
 
 
-class _ArrayText:
+class JsonText:
     """The part of a file that the parser looks at now: at most one element and what a chunk brought
     with it."""
 
-    def __init__(self, file: BinaryIO, problems: Problems) -> None:
+    what = "list"
+    """What the file holds, as faults call it."""
+
+    def __init__(self, file: BinaryIO, problems: Problems, limit: int = MAX_ELEMENT) -> None:
         self.file = file
         self.problems = problems
+        self.limit = limit
         self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.text = ""
         self.position = 0
@@ -176,7 +180,7 @@ class _ArrayText:
         self._skip_white_space()
         if self.position == len(self.text):
             self.problems.stop(
-                where, "", f"the file ends here, {self.place()}, before its list does"
+                where, "", f"the file ends here, {self.place()}, before its {self.what} does"
             )
         return self.text[self.position]
 
@@ -201,18 +205,20 @@ class _ArrayText:
                     self.skip(end - self.position)
                     return value
             self._drop_read()
-            if len(self.text) >= MAX_ELEMENT:
+            if len(self.text) >= self.limit:
                 self.problems.stop(
-                    where, "", f"is longer than {MAX_ELEMENT:,} characters, {self.place()}"
+                    where, "", f"is longer than {self.limit:,} characters, {self.place()}"
                 )
             # Doubling keeps the cost of starting again linear in the element's length.
-            self._grow(min(max(CHUNK, len(self.text)), MAX_ELEMENT - len(self.text)))
+            self._grow(min(max(CHUNK, len(self.text)), self.limit - len(self.text)))
 
     def expect_end(self) -> None:
         """Raises ImportFailed where anything but white space follows."""
         self._skip_white_space()
         if self.position < len(self.text):
-            self.problems.stop("$", "", f"the list is over but the file goes on, {self.place()}")
+            self.problems.stop(
+                "$", "", f"the {self.what} is over but the file goes on, {self.place()}"
+            )
 
     def skip(self, count: int) -> None:
         passed = self.text[self.position : self.position + count]

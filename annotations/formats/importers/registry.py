@@ -7,14 +7,41 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotations.formats.importers import (
+    chatbot_arena,
+    conture,
     cpdc,
+    daily_dialog_hub,
     dailydialog,
+    dstc9,
+    dstc10,
+    dstc11,
     fbd,
+    fed,
     grade,
+    grade_files,
     jsonl,
+    langfuse,
+    lmsys_chat,
+    messages,
+    mt_bench,
+    mt_bench_human,
+    openai_batch,
+    openai_preferences,
+    openinference,
+    otel_genai,
+    parlai,
+    parlai_conversations,
     personachat,
+    personachat_candidates,
+    preferences,
     ratings,
+    sharegpt,
+    soda,
+    summeval,
+    unpaired_preferences,
     usr,
+    usr_topical_chat,
+    wildchat,
 )
 from annotations.formats.importers.base import Importer
 from annotations.formats.importers.sample import FileSample
@@ -26,17 +53,21 @@ def importers() -> dict[str, Importer]:
     Returns:
         Importers by format name, in the order in which help texts list them.
     """
-    modules = (cpdc, usr, grade, fbd, dailydialog, personachat, ratings, jsonl)
+    modules = (
+        *(messages, sharegpt, lmsys_chat, wildchat, openai_batch),
+        *(preferences, openai_preferences, unpaired_preferences),
+        *(chatbot_arena, mt_bench_human, mt_bench),
+        *(langfuse, openinference, otel_genai),
+        *(fed, dstc9, conture, dstc10, dstc11, summeval, usr_topical_chat, grade_files),
+        *(soda, daily_dialog_hub, parlai, parlai_conversations, personachat_candidates),
+        *(cpdc, usr, grade, fbd, dailydialog, personachat, ratings, jsonl),
+    )
     return {module.IMPORTER.name: module.IMPORTER for module in modules}
 
 
 FOREIGN = (
     (re.compile(r'"completed_by"\s*:'), "an export of Label Studio"),
     (re.compile(r'"label_annotations"\s*:'), "annotations of Potato"),
-    (
-        re.compile(r'"context"\s*:\s*"(User|System): .*"annotations"\s*:\s*\{', re.DOTALL),
-        "FED's data",
-    ),
 )
 """What no importer takes, by its sign, and what it is called."""
 AS_RATINGS = (

@@ -30,7 +30,8 @@ from common.text import MAX_NAME, MAX_TEXT
 
 GOLD = "Original Ground Truth"
 MAIN_ASPECT = "Overall"
-_KINDS: dict[str, SystemKind] = {GOLD: "gold", "New Human Generated": "human"}
+HUMAN = "New Human Generated"
+_KINDS: dict[str, SystemKind] = {GOLD: "gold", HUMAN: "human"}
 _PERSONA_PREFIX = "your persona:"
 _NOT_ASPECTS = ("response", "model")
 # A context has a few thousand characters; several utterances share this limit.

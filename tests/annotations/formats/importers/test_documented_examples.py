@@ -12,15 +12,23 @@ from tests.annotations.formats.importers.helpers import file_of, surveyed
 from tests.dialeval_site.documents import blocks
 
 IMPORTERS = importers()
-HUMAN_DIALOGUES = ("dailydialog", "personachat")
+HUMAN_DIALOGUES = (
+    *("dailydialog", "personachat", "soda", "dailydialog-hub", "parlai", "dstc11"),
+    *("parlai-conversations", "personachat-candidates"),
+)
+LOGS = ("messages", "sharegpt", "lmsys-chat", "wildchat", "openai-batch", "otel-genai")
+FOLDERS = ("grade-files",)
+"""Formats that no single file has."""
 
 
-@pytest.mark.parametrize("name", [name for name in IMPORTERS if name != "cpdc"])
+@pytest.mark.parametrize("name", [name for name in IMPORTERS if name not in ("cpdc", *FOLDERS)])
 def test_the_example_can_be_imported(tmp_path: Path, name: str) -> None:
     (part,) = surveyed(name, file_of(tmp_path, IMPORTERS[name].example))
-    assert part.counts.turns > 0
-    rated = name not in HUMAN_DIALOGUES
-    assert (part.counts.responses > 0, part.counts.ratings > 0) == (rated, rated)
+    counts = part.counts
+    assert counts.turns or counts.messages
+    assert (counts.responses > 0) == (name not in HUMAN_DIALOGUES)
+    judged = counts.ratings + counts.labels + counts.preferences > 0
+    assert judged == (name not in (*HUMAN_DIALOGUES, *LOGS))
 
 
 def test_a_dialogue_of_the_challenge_can_be_imported(tmp_path: Path) -> None:

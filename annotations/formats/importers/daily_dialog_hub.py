@@ -1,0 +1,57 @@
+"""DailyDialog as the Hub has it: ``dialog``, ``act`` and ``emotion``, lists of one length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from annotations.formats.importers.base import Importer, Placed
+from annotations.formats.importers.chat_messages import rest_of
+from annotations.formats.importers.heads import with_head
+from annotations.formats.importers.json_rows import numbered_objects
+from annotations.formats.importers.people import people_talking, spoken
+from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.sample import FileSample
+from common.text import MAX_TEXT
+
+_PER_MESSAGE = ("act", "emotion")
+
+
+def _body(path: Path, problems: Problems) -> Iterator[Placed]:
+    for number, row in numbered_objects(path, problems):
+        texts = row.texts("dialog", MAX_TEXT, may_be_empty=True)
+        lists = {key: row.items(key) for key in _PER_MESSAGE if row.value.get(key) is not None}
+        if texts is None or None in lists.values():
+            continue
+        for key, values in lists.items():
+            if values is not None and len(values) != len(texts):
+                row.complain(key, f"has {len(values)} values for {len(texts)} utterances")
+        messages = tuple(
+            spoken("", text.strip(), {key: one[index] for key, one in lists.items() if one})
+            for index, text in enumerate(texts)
+            if all(one is None or len(one) == len(texts) for one in lists.values())
+        )
+        metadata = rest_of(row, ("dialog", *_PER_MESSAGE))
+        yield from people_talking(str(number), messages, row.where, metadata=metadata)
+
+
+def _detect(sample: FileSample) -> float:
+    first = sample.record.get("dialog")
+    is_text = isinstance(first, list) and bool(first) and isinstance(first[0], str)
+    return 0.9 if is_text and sample.keys & set(_PER_MESSAGE) else 0.0
+
+
+_DESCRIPTION = """\
+A JSON array or JSON lines: `dialog`, a list of texts by two people in turn. Blanks round them are
+taken away; `act` and `emotion`, one value a text, are metadata of its message. The number of the
+record, from 1, is the dialogue's id. For training take the release itself (`dailydialog`)."""
+_EXAMPLE = '{"dialog": ["Is the oven hot ? ", " Not yet . "], "act": [2, 1], "emotion": [0, 0]}\n'
+
+IMPORTER = Importer(
+    name="dailydialog-hub",
+    summary="DailyDialog as the Hub has it: dialog, act, emotion",
+    stream=with_head(_body),
+    detect=_detect,
+    description=_DESCRIPTION,
+    example=_EXAMPLE,
+)

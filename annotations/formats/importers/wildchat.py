@@ -1,0 +1,41 @@
+"""WildChat (Zhao et al. 2024, ICLR): one conversation with one model a record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from annotations.formats.importers.base import Importer, Placed
+from annotations.formats.importers.chat_messages import DistinctIds
+from annotations.formats.importers.heads import with_head
+from annotations.formats.importers.json_rows import numbered_objects
+from annotations.formats.importers.lmsys_chat import records_of_row
+from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.sample import has_keys
+
+
+def _body(path: Path, problems: Problems) -> Iterator[Placed]:
+    ids = DistinctIds()
+    for _, row in numbered_objects(path, problems):
+        yield from records_of_row(row, "conversation_hash", ids)
+
+
+_DESCRIPTION = """\
+A JSON array or JSON lines: one conversation a record, as in `lmsys-chat`. `conversation_hash` is
+the dialogue's id, `model` the system. What stands at a message (`language`, `toxic`, `country`,
+`turn_identifier`, …) is its metadata, its `timestamp` its time. `hashed_ip`, `header` and `country`
+tell about people: leave them out where you do not need them."""
+_EXAMPLE = (
+    '{"conversation_hash": "c1", "model": "baker-1", "conversation": [{"role": "user", "content": '
+    '"Is the oven hot?", "language": "English"}, {"role": "assistant", "content": "Not yet.", '
+    '"timestamp": "2026-02-01T10:00:00Z"}], "turn": 1, "language": "English"}\n'
+)
+
+IMPORTER = Importer(
+    name="wildchat",
+    summary="WildChat: conversations, each with one model",
+    stream=with_head(_body),
+    detect=has_keys("conversation_hash", "conversation"),
+    description=_DESCRIPTION,
+    example=_EXAMPLE,
+)
