@@ -5,6 +5,7 @@ Megabytes of it are in test_hostile_files.py.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Iterator
@@ -86,7 +87,6 @@ def test_a_wrong_value_at_any_place_is_read_or_refused(tmp_path: Path, name: str
     is_array = importers()[name].example.startswith("[")
     for lines in spoilt(whole):
         text = json.dumps(lines) if is_array else "".join(json.dumps(one) + "\n" for one in lines)
-        try:
+        # Anything but a survey or ImportFailed is an error of ours.
+        with contextlib.suppress(ImportFailed):
             survey(importers()[name], file_of(tmp_path, text))
-        except ImportFailed as failure:
-            assert all(one.message for one in failure.problems)
