@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from common.tables import Column, Table
 from common.tables.arrange import first_direction, order_of, parse_columns, parse_sort, with_details
+from common.tables.lane import Lane
 from common.tables.to_html import TableWriter
 
 Sort = tuple[str, bool] | None
@@ -26,9 +27,9 @@ page."""
 ALL = "all"
 
 
-def page_writer(table: Table) -> TableWriter:
+def page_writer(table: Table, lane: Lane | None = None) -> TableWriter:
     """The table as pages show it."""
-    return TableWriter(with_details(table))
+    return TableWriter(with_details(table), lane=lane)
 
 
 class Address:

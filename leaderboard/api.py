@@ -120,6 +120,11 @@ class Correlations(Computed):
         "0.4."
     )
     rows: list[CorrelationRow] = Field(description="A row for each metric and level.")
+    baseline: list[CorrelationRow] = Field(
+        default_factory=list,
+        description="Of response length (whitespace tokens), by level: the trivial baseline, which "
+        "is neither ranked nor tested.",
+    )
 
 
 class CorrelationParams(AspectParams):
@@ -168,7 +173,10 @@ def get_correlations(
     document = json_form(answer)
     return {
         **document,
-        "rows": [row for row in document["rows"] if row["level"] in levels],
+        **{
+            key: [row for row in document.get(key, ()) if row["level"] in levels]
+            for key in ("rows", "baseline")
+        },
         **{
             key: {level: values for level, values in document[key].items() if level in levels}
             for key in (

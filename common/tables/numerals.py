@@ -40,6 +40,20 @@ def written_interval(ci: tuple[float, float], decimals: int) -> str:
     return f"{written(low, decimals)} to {written(high, decimals)}"
 
 
+def bracketed(ci: tuple[float, float], decimals: int) -> str:
+    """Format an interval as tables and sentences print it behind its value.
+
+    Args:
+        ci: (low, high).
+        decimals: number of decimals, those of the value.
+
+    Returns:
+        "[0.120, 0.340]".
+    """
+    low, high = ci
+    return f"[{written(low, decimals)}, {written(high, decimals)}]"
+
+
 def written_p(p: float) -> str:
     """Format a p-value for running text.
 

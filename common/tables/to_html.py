@@ -13,8 +13,9 @@ from html import escape
 from itertools import groupby
 
 from common.tables.arrange import column_scale, first_direction
+from common.tables.lane import Lane
 from common.tables.markers import swatch_svg
-from common.tables.numerals import DASH, written, written_interval, written_p, written_p_number
+from common.tables.numerals import DASH, bracketed, written, written_p, written_p_number
 from common.tables.table import Cell, Column, Row, Table
 
 WHISKER_WIDTH = 48
@@ -32,12 +33,17 @@ class _RenderedCell(dict[int, str]):
     """One column as it is drawn: the cells by the places of their rows, each written when it first
     shows."""
 
-    def __init__(self, table: Table, column: Column) -> None:
+    def __init__(self, table: Table, column: Column, lane: Lane | None = None) -> None:
         super().__init__()
         self.table = table
         self.column = column
-        self.scale = column_scale(table, column.key)
-        self._plain, self._best = _cell_opening(column, ""), _cell_opening(column, " best")
+        self.lane = lane if lane is not None and lane.column == column.key else None
+        # Small whiskers beside a large one would say the same again
+        self.scale = None if lane is not None else column_scale(table, column.key)
+        self.slots = 0 if self.lane is None else _slots(table, column)
+        drawn = " drawn" if self.lane is not None else ""
+        self._plain = _cell_opening(column, drawn)
+        self._best = _cell_opening(column, f"{drawn} best")
 
     def __missing__(self, place: int) -> str:
         if len(self) >= MOST_WRITTEN:
@@ -51,7 +57,8 @@ class _RenderedCell(dict[int, str]):
             return _name_cell(row, self)
         cell = row.cell(self.column.key)
         before, after = self._best if cell.best else self._plain
-        return f"{before}{_sort_value(cell)}{after}{_content(cell, self)}</td>"
+        html = f"{before}{_sort_value(cell)}{after}{_content(cell, self)}</td>"
+        return html if self.lane is None else html + _lane_cells(row, cell, self)
 
     def at(self, places: Sequence[int]) -> Iterable[str]:
         return map(self.__getitem__ if len(places) <= MOST_WRITTEN else self.write, places)
@@ -90,15 +97,19 @@ class TableWriter:
     A cell is written when it first shows; every arrangement after that only puts cells together.
     """
 
-    def __init__(self, table: Table, without: TableWriter | None = None) -> None:
+    def __init__(
+        self, table: Table, without: TableWriter | None = None, lane: Lane | None = None
+    ) -> None:
         """Prepare to write a table; nothing is written yet.
 
         Args:
             table: to be written.
+            lane: the chart beside one of its columns; None for a table without one.
             without: the writer of the same rows with one column less, which has written, or will
                 write, the cells of all others; None to write every cell here.
         """
         self.table = table
+        self.lane = lane
         self._without = without
         self._drawn: dict[str, _RenderedCell] = {}
 
@@ -150,7 +161,9 @@ class TableWriter:
             for row, cell in zip(self.table.rows, cells, strict=True)
         )
         return TableWriter(
-            replace(self.table, columns=tuple(columns), rows=tuple(rows)), without=self
+            replace(self.table, columns=tuple(columns), rows=tuple(rows)),
+            without=self,
+            lane=self.lane,
         )
 
     def html(
@@ -185,12 +198,12 @@ class TableWriter:
         drawn = [self._column(column) for column in columns]
         places = range(len(table.rows)) if order is None else order
         parts = [
-            '<table class="figures">',
-            _head(table, columns, sort, sort_links or {}),
+            f'<table class="figures{" board" if self.lane else ""}">',
+            _head(table, drawn, sort, sort_links or {}),
             "<tbody>",
         ]
         for place, *cells in zip(places, *(one.at(places) for one in drawn), strict=True):
-            parts += (_opening(table.rows[place]), *cells, "</tr>")
+            parts += (_opening(table.rows[place], self.lane), *cells, "</tr>")
         parts.append("</tbody></table>")
         parts += _tips(table, columns, drawn, places)
         return "".join(parts)
@@ -200,7 +213,7 @@ class TableWriter:
             return self._without._column(column)
         found = self._drawn.get(column.key)
         if found is None:
-            found = self._drawn[column.key] = _RenderedCell(self.table, column)
+            found = self._drawn[column.key] = _RenderedCell(self.table, column, self.lane)
         return found
 
 
@@ -232,36 +245,82 @@ def _tips(
     ]
 
 
-def _cell_opening(column: Column, best: str) -> tuple[str, str]:
+def _cell_opening(column: Column, more: str) -> tuple[str, str]:
     """What stands before and after the sort value in the tag of a column's cell: one for all
     rows."""
     label = escape(f"{column.group} {column.label}".strip())
     classes = (
-        f"{'figure' if column.is_figure else 'words'}{best}{' detail' if column.detail else ''}"
+        f"{'figure' if column.is_figure else 'words'}{more}{' detail' if column.detail else ''}"
     )
     return f'<td class="{classes}" data-v="', f'" data-label="{label}">'
 
 
-def _opening(row: Row) -> str:
-    return f'<tr data-id="{escape(row.id)}">'
+def _opening(row: Row, lane: Lane | None) -> str:
+    kind = lane.kinds.get(row.id) if lane is not None else None
+    row_class = f' class="{kind}"' if kind else ""
+    return f'<tr data-id="{escape(row.id)}"{row_class}>'
+
+
+def _slots(table: Table, column: Column) -> int:
+    """In how many slots the letters of a column stand; 0 where it has none."""
+    letters = "".join(row.cell(column.key).letters for row in table.rows)
+    return ord(max(letters)) - ord("a") + 1 if letters else 0
+
+
+def _lane_cells(row: Row, cell: Cell, drawn: _RenderedCell) -> str:
+    """The row's drawing, which leads where its name leads, and its letters in fixed slots: a letter
+    that rows share is an upright line to the eye."""
+    assert drawn.lane is not None
+    drawing = drawn.lane.row_svg(row.id, cell)
+    if href := row.cell(drawn.table.columns[0].key).href:
+        drawing = f'<a href="{escape(href)}" tabindex="-1" aria-hidden="true">{drawing}</a>'
+    html = f'<td class="lane">{drawing}</td>'
+    if not drawn.slots:
+        return html
+    letters = "".join(
+        f"<i>{letter}</i>" if letter in cell.letters else "<i></i>"
+        for letter in map(chr, range(ord("a"), ord("a") + drawn.slots))
+    )
+    shown = (
+        f'<span class="letters"><span class="sr">group {cell.letters}</span>'
+        f'<span class="slots" aria-hidden="true">{letters}</span></span>'
+        if cell.letters
+        else ""
+    )
+    return f'{html}<td class="cld">{shown}</td>'
 
 
 def _head(
     table: Table,
-    columns: Sequence[Column],
+    drawn: Sequence[_RenderedCell],
     sort: tuple[str, bool] | None,
     sort_links: Mapping[str, str],
 ) -> str:
     names = "".join(
-        _header_cell(table, column, sort, sort_links.get(column.key, "")) for column in columns
+        _header_cell(table, one.column, sort, sort_links.get(one.column.key, ""))
+        + _lane_header(one)
+        for one in drawn
     )
-    if not any(column.group for column in columns):
+    if not any(one.column.group for one in drawn):
         return f"<thead><tr>{names}</tr></thead>"
     groups = "".join(
-        _group_cell(group, len(list(members)))
-        for group, members in groupby(columns, key=lambda one: one.group)
+        _group_cell(group, sum(_width(one) for one in members))
+        for group, members in groupby(drawn, key=lambda one: one.column.group)
     )
     return f'<thead><tr class="groups">{groups}</tr><tr>{names}</tr></thead>'
+
+
+def _lane_header(drawn: _RenderedCell) -> str:
+    """No ``<th>``: what these two columns show stands in words in the cell before them."""
+    if drawn.lane is None:
+        return ""
+    letters = '<td class="cld">Groups</td>' if drawn.slots else ""
+    return f'<td class="lane">{drawn.lane.header_svg()}</td>{letters}'
+
+
+def _width(drawn: _RenderedCell) -> int:
+    """How many cells of a row a column takes."""
+    return 1 if drawn.lane is None else 3 if drawn.slots else 2
 
 
 def _group_cell(group: str, members: int) -> str:
@@ -336,7 +395,7 @@ def _sort_value(cell: Cell) -> str:
 
 def _content(cell: Cell, drawn: _RenderedCell) -> str:
     if cell.value is None:
-        return _undefined(cell, drawn) + _whisker_width(drawn)
+        return _undefined(cell, drawn) + _whisker(cell, drawn)
     words = _value(drawn.column, cell.value)
     if cell.bars:
         words = f'<span class="sr">{words}</span>{bars_svg(cell.bars)}'
@@ -344,12 +403,12 @@ def _content(cell: Cell, drawn: _RenderedCell) -> str:
         words = f'<a href="{escape(cell.href)}">{words}</a>'
     if cell.best:
         words = f'<b>{words}</b><span class="sr"> best</span>'
-    if cell.letters:
+    if cell.letters and drawn.lane is None:
         words += f' <span class="letters"><span class="sr">group </span>{cell.letters}</span>'
     scope = (
         f'<span class="scope">{escape(cell.generalises_to)}</span>' if cell.generalises_to else ""
     )
-    return words + _interval(cell, drawn) + _remark(cell, drawn) + scope
+    return words + _whisker(cell, drawn) + _remark(cell, drawn) + _interval(cell, drawn) + scope
 
 
 def _value(column: Column, value: str | float | int) -> str:
@@ -385,27 +444,26 @@ def _remark(cell: Cell, drawn: _RenderedCell) -> str:
 
 
 def _interval(cell: Cell, drawn: _RenderedCell) -> str:
-    """The interval in words (for screen readers, cards and the tip) and, beside a number, as dot
-    and whisker."""
-    p = f"; {escape(written_p(cell.p))}" if cell.p is not None else ""
+    """The interval, printed, or a rank's range. The p is for screen readers and unfolded cards."""
+    p = f'<span class="p">; {escape(written_p(cell.p))}</span>' if cell.p is not None else ""
     if cell.ci is None:
-        return (f'<span class="interval">{p[2:]}</span>' if p else "") + _whisker_width(drawn)
+        return f'<span class="interval">{p}</span>' if p else ""
     if drawn.column.kind == "rank":
         return (
             f' <span class="range">({written(cell.ci[0], 0)}{DASH}{written(cell.ci[1], 0)})</span>'
         )
-    words = (
-        '<span class="interval">95 % interval '
-        f"{written_interval(cell.ci, drawn.column.decimals)}{p}</span>"
+    return (
+        '<span class="interval"><span class="sr">95 % interval </span>'
+        f"{bracketed(cell.ci, drawn.column.decimals)}{p}</span>"
     )
-    return words + (whisker_svg(cell, drawn.scale) if drawn.scale is not None else "")
 
 
-def _whisker_width(drawn: _RenderedCell) -> str:
-    """Keeps a number (or dash) without an interval in line with those that have one."""
+def _whisker(cell: Cell, drawn: _RenderedCell) -> str:
+    """The interval as dot and whisker; an empty drawing keeps a number (or dash) without an
+    interval in line with those that have one."""
     if drawn.column.kind == "rank" or drawn.scale is None:
         return ""
-    return (
+    return whisker_svg(cell, drawn.scale) or (
         f'<svg class="whisker" width="{WHISKER_WIDTH}" height="12" aria-hidden="true" '
         'focusable="false"></svg>'
     )

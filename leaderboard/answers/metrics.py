@@ -165,7 +165,8 @@ PeopleByLevel = Mapping[str, PeopleCoefficients]
 class MetricCorrelations(WithIntervals):
     """``interval``: by level, how intervals are made and what they speak of. Of people, by level:
     the ceiling of a correlation, the reliability of the mean rating, and leave-one-out agreement.
-    ``cost``: by metric."""
+    ``baseline``: of response length, by level, apart from the metrics, which alone are ranked and
+    tested. ``cost``: by metric."""
 
     aspect: str
     systems: tuple[str, ...]
@@ -173,6 +174,7 @@ class MetricCorrelations(WithIntervals):
     design: Kind
     interval: Mapping[str, str]
     rows: tuple[CorrelationRow, ...]
+    baseline: LeftOut[tuple[CorrelationRow, ...]] = ()
     leave_one_out_agreement: PeopleByLevel
     human_ceiling: PeopleByLevel
     """The other's name until 0.2.0; goes with 0.4.0."""
@@ -185,6 +187,10 @@ class MetricCorrelations(WithIntervals):
     @property
     def levels(self) -> list[str]:
         return list(self.leave_one_out_agreement)
+
+    def baseline_at(self, level: str) -> CorrelationRow | None:
+        """None where nothing is correlated at this level."""
+        return next((row for row in self.baseline if row.level == level), None)
 
     def people(self, statistic: str, level: str, coefficient: str = "pearson") -> Estimate:
         """``statistic``: the field, ``correlation_ceiling``, ``reliability`` or

@@ -71,6 +71,12 @@ class Figure:
         return self.points if self.summary_table is None else self.summary_table
 
     @property
+    def caption_lines(self) -> tuple[str, str]:
+        """The caption's first sentence, and what else it says."""
+        first, _, rest = self.caption.partition(". ")
+        return (f"{first}.", rest) if rest else (self.caption, "")
+
+    @property
     def document_id(self) -> str:
         return f"chart-data-{self.id}"
 

@@ -30,6 +30,7 @@ from leaderboard.queries.human_scores import (
     placed_metrics,
 )
 from leaderboard.queries.level_scores import level_scores
+from leaderboard.queries.response_length import response_lengths
 from leaderboard.queries.submitted import HandedIn, compared_scores
 from leaderboard.queries.system_choice import NAMED, chosen_systems, resolve_choice
 from leaderboard.queries.variants import Variants, corrected, split_halves, variants_of_level
@@ -77,7 +78,7 @@ def meta_evaluation(
     ``redraw``, ``interval``: as ``Recipe`` has them. ``systems`` None: those of ``resolve_choice``,
     for all metrics alike; ``systems_chosen`` is what signatures call systems that are given.
     ``variants`` False: without the averages, accuracies, split halves and corrected coefficients of
-    ``leaderboard.queries.variants``.
+    ``leaderboard.queries.variants``, and without the baseline.
     """
     recipe = Recipe.of(redraw, interval, resamples, seed)
     if systems is None:
@@ -88,23 +89,28 @@ def meta_evaluation(
     if rated is not None:
         human = replace(human, dialogue=None) if rated == "turn" else replace(human, turn=None)
     scores = chosen_metrics(compared_scores(version, chosen, human.order), metrics)
+    lengths = response_lengths(chosen, human.order) if variants else None
     rows: list[CorrelationRow] = []
+    baseline: list[CorrelationRow] = []
     wanted_levels = [level for level in LEVELS if level in set(levels)]
     halves = split_halves(human, wanted_levels, resamples, seed) if variants else {}
     one_rater = _one_rater(human, wanted_levels, resamples, seed, recipe.method)
     for level in wanted_levels:
-        besides = variants_of_level(level, human, scores, resamples, seed) if variants else {}
-        rows += rows_of_level(
-            version,
-            aspect,
-            level,
-            human,
-            scores,
-            recipe,
-            besides,
-            halves.get(level),
-            systems_chosen,
-        )
+        for compared, found in ((scores, rows), (lengths, baseline)):
+            if compared is None:
+                continue
+            besides = variants_of_level(level, human, compared, resamples, seed) if variants else {}
+            found += rows_of_level(
+                version,
+                aspect,
+                level,
+                human,
+                compared,
+                recipe,
+                besides,
+                halves.get(level),
+                systems_chosen,
+            )
     reliability, ceiling = _of_reliability(halves, wanted_levels) if variants else ({}, {})
     warnings = reading_warnings(version, scores.texts, chosen)
     return MetricCorrelations(
@@ -132,6 +138,7 @@ def meta_evaluation(
                 rows, key=lambda row: (scores.texts.index(row.metric), LEVELS.index(row.level))
             )
         ),
+        baseline=tuple(baseline),
     )
 
 

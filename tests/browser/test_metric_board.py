@@ -60,7 +60,7 @@ def test_the_headline_names_the_metric_at_the_top_of_the_table(visit: Callable[.
     first = page.locator(
         "#table-metric-leaderboard tbody tr[data-id^=metric-] .name a"
     ).first.inner_text()
-    expect(page.locator(".headline")).to_contain_text(
+    expect(page.locator(".finding")).to_contain_text(
         f"{first} correlates best with human ratings at turn level: r = "
     )
 
@@ -95,12 +95,40 @@ def test_without_script_ticks_and_filters_work_and_the_data_can_be_read(
 ) -> None:
     visitor = visit(script=False)
     page = visitor.go(BOARD)
-    page.locator("select[name=level]").select_option("system")
-    page.locator("select[name=coefficient]").select_option("kendall")
+    page.get_by_role("link", name="system", exact=True).click()
+    page.get_by_role("link", name="τ", exact=True).first.click()
+    page.get_by_label("Search metrics").fill("bleu")
     page.get_by_role("button", name="Show", exact=True).click()
-    expect(page.locator(".headline")).to_contain_text("at system level: τ = ")
+    expect(page.locator(".finding")).to_contain_text("at system level: τ = ")
+    names = page.locator("#table-metric-leaderboard tr[data-id^=metric-] th").all_inner_texts()
+    assert names
+    assert all("bleu" in name for name in names)
+    page.get_by_text("The same as a chart").click()
     page.locator("#chart-forest-system").get_by_text("Data of this chart").click()
     assert page.locator("#chart-forest-system tbody tr").count() >= 3
+
+
+def test_a_filter_is_applied_at_once_and_the_page_stays(visit: Callable[..., Visit]) -> None:
+    """The search keeps the focus, the address holds what was chosen."""
+    page = visit().go(BOARD)
+    page.evaluate("window.stillHere = true")
+    page.get_by_label("Search metrics").press_sequentially("bleu")
+    rows = page.locator("#table-metric-leaderboard tr[data-id^=metric-]")
+    expect(rows.filter(has_not_text="bleu")).to_have_count(0)
+    expect(page.get_by_label("Search metrics")).to_be_focused()
+    page.get_by_role("link", name="system", exact=True).click()
+    expect(page.locator(".finding")).to_contain_text("at system level")
+    assert "q=bleu" in page.url
+    assert page.evaluate("window.stillHere") is True
+
+
+def test_a_row_of_a_phone_is_a_name_a_value_and_its_lane(visit: Callable[..., Visit]) -> None:
+    """24 metrics on less than 3,600 px; the board had 9,057."""
+    page = visit(width=NARROW).go(BOARD)
+    row = page.locator("#table-metric-leaderboard tr[data-id=metric-bleu_1]")
+    assert row.locator("td").filter(visible=True).count() == 2
+    assert row.evaluate("row => row.offsetHeight") <= 60
+    assert page.evaluate("document.documentElement.scrollHeight") <= 3600
 
 
 def test_on_a_phone_nothing_scrolls_sideways(visit: Callable[..., Visit]) -> None:

@@ -75,7 +75,7 @@ def test_the_pictures_of_the_board_have_a_point_for_every_system(
 def test_the_headline_names_the_system_on_top_of_the_table(visit: Callable[..., Visit]) -> None:
     page = visit().go(BOARD)
     first = page.locator("#table-system-leaderboard tbody tr th").first.get_attribute("data-v")
-    assert page.locator(".headline").inner_text().startswith(f"{first} is best (")
+    assert page.locator(".finding .say").inner_text().startswith(f"{first} is best (")
 
 
 @pytest.mark.slow

@@ -24,6 +24,11 @@ PASSWORDS = {
 }
 
 
+UNFOLD = """() => {
+  for (const fold of document.querySelectorAll("details:has([data-chart])")) fold.open = true;
+}"""
+
+
 class Visit:
     def __init__(self, page: Page, address: str, script: bool = True) -> None:
         self.script = script
@@ -53,7 +58,8 @@ class Visit:
         assert response.status == status, f"{path} answered {response.status}"
         self.see_numbers()
         if self.script:
-            for fragment in self.page.locator("[hx-trigger=load]").all():
+            for fragment in self.page.locator("[hx-trigger=load], [hx-trigger=revealed]").all():
+                fragment.scroll_into_view_if_needed()
                 fragment.locator("[data-chart], .empty").first.wait_for(
                     state="attached", timeout=COMPUTED_WITHIN
                 )
@@ -110,8 +116,10 @@ class Visit:
         self.log_in(name, password)
 
     def see_everything(self) -> None:
-        """Scroll to the end once, so that every chart has come into view and is drawn."""
+        """Unfold what holds charts and scroll to the end once, so that every chart has come into
+        view and is drawn."""
         self.page.wait_for_load_state("load")
+        self.page.evaluate(UNFOLD)
         for chart in self.page.locator("[data-chart]:has([data-chart-canvas])").all():
             chart.scroll_into_view_if_needed()
             chart.locator(".main-svg").first.wait_for(state="attached")

@@ -51,6 +51,7 @@ def test_the_document_has_the_shape_of_the_contract(correlate, version: CorpusVe
         "seed": 0,
         "ci": "jackknife-t95-over-dialogues",
         "interval": document["interval"],
+        "baseline": document["baseline"],
         "correlation_ceiling": document["correlation_ceiling"],
         "reliability": document["reliability"],
         "leave_one_out_agreement": document["leave_one_out_agreement"],
@@ -173,6 +174,7 @@ def test_the_table_shows_metrics_and_the_ceiling(correlate) -> None:
     assert [line.split()[0] for line in lines[2:]] == [
         "length",
         "constant",
+        "response",
         "ceiling",
         "leave-one-out",
         "–",
@@ -187,7 +189,10 @@ def test_each_dash_of_the_table_has_its_reason_beneath(correlate) -> None:
     table = correlate("--level", "turn", "--variants")
     rows = [line for line in table.splitlines() if line.endswith(" –")]
     reasons = [line for line in table.splitlines() if line.startswith("– ")]
-    assert "– constant (turn), constant, corrected (turn): all metric scores are equal" in reasons
+    assert (
+        "– constant (turn), response length (turn), constant, corrected (turn): all metric scores "
+        "are equal" in reasons
+    )
     undefined = {line.split("  ")[0].split(",")[0] for line in rows} - {*PEOPLE.values()}
     assert undefined, "the test has something to look for"
     for name in (*undefined, *PEOPLE.values()):

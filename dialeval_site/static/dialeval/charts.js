@@ -192,8 +192,8 @@
   }
 
   function described(svg, figure) {
-    const words = figure.querySelector("figcaption");
-    const caption = words ? [...words.childNodes].map((part) => part.textContent.trim()).join(" ") : "";
+    const said = figure.querySelectorAll(":scope > figcaption p, :scope > .signature code");
+    const caption = [...said].map((part) => part.textContent.trim()).join(" ");
     const title = `<title>${escaped(figure.dataset.title || "")}</title>`;
     return svg.replace(/^<svg[^>]*>/, (start) => `${start}${title}<desc>${escaped(caption)}</desc>`);
   }
@@ -278,6 +278,17 @@
   document.addEventListener("dialeval:theme", function () {
     document.querySelectorAll("[data-chart][data-drawn]").forEach((figure) => draw(figure));
   });
-  addEventListener("beforeprint", () => document.querySelectorAll("[data-chart]").forEach((figure) => draw(figure, onPaper)));
-  addEventListener("afterprint", () => document.querySelectorAll("[data-chart]").forEach((figure) => draw(figure)));
+  // A sheet shows what is folded on the screen, too.
+  const unfolded = [];
+  addEventListener("beforeprint", function () {
+    for (const fold of document.querySelectorAll("details:has([data-chart]):not([open])")) {
+      fold.open = true;
+      unfolded.push(fold);
+    }
+    document.querySelectorAll("[data-chart]").forEach((figure) => draw(figure, onPaper));
+  });
+  addEventListener("afterprint", function () {
+    for (const fold of unfolded.splice(0)) fold.open = false;
+    document.querySelectorAll("[data-chart]").forEach((figure) => draw(figure));
+  });
 })();

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -147,7 +148,11 @@ class Command(ConsoleCommand):
         elif not self.print_as(form, document, _csv, correlations_to_latex):
             header = ["metric", "level", "n", "coverage", *COEFFICIENTS, "generalises to"]
             people = dict(list(PEOPLE.items())[: None if with_variants else 2])
-            rows = [*_rows(document), *_people_rows(document, people)]
+            rows = [
+                *_rows(document.rows),
+                *_rows(document.baseline),
+                *_people_rows(document, people),
+            ]
             undefined = _undefined(document) + _undefined_of_people(document, people)
             if with_variants:
                 rows += variant_rows(document)
@@ -180,7 +185,7 @@ def _undefined(document: MetricCorrelations) -> list[tuple[str, str]]:
     """(what, why) of each coefficient without a value."""
     return [
         (f"{_marked(row)} ({row.level})", row.of(name).reason)
-        for row in document.rows
+        for row in (*document.rows, *document.baseline)
         for name in COEFFICIENTS
         if not row.of(name).is_defined
     ]
@@ -198,7 +203,7 @@ def _undefined_of_people(
     ]
 
 
-def _rows(document: MetricCorrelations) -> list[list[str]]:
+def _rows(rows: Iterable[CorrelationRow]) -> list[list[str]]:
     return [
         [
             _marked(row),
@@ -212,7 +217,7 @@ def _rows(document: MetricCorrelations) -> list[list[str]]:
             ),
             row.generalises_to,
         ]
-        for row in document.rows
+        for row in rows
     ]
 
 

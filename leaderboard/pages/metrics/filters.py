@@ -1,15 +1,16 @@
 """What a reader asks of the metric leaderboard, in its address: which numbers, of which systems, of
-which metrics. The form above the table has one select for each choice, only where there is
-something to choose."""
+which metrics. Above the table stand a search box, chips for the metric type, segments for level and
+coefficient, and a select for each other choice, only where there is something to choose."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
-from leaderboard.estimate_cells import COEFFICIENT_NAMES
+from leaderboard.estimate_cells import COEFFICIENT_NAMES, COEFFICIENTS
 from leaderboard.queries.system_choice import ALL, SystemChoice
 from workers.metrics.common.configuration import ConfigurationError, parse
 from workers.metrics.registry import all_metrics
@@ -17,7 +18,7 @@ from workers.metrics.registry import all_metrics
 ANY = "any"
 GLOBAL = "global"
 VARIANTS = {
-    GLOBAL: "over all pairs",
+    GLOBAL: "pooled",
     "per_dialogue": "within each dialogue, averaged",
     "per_system": "within each system, averaged",
     "attenuation_corrected": "corrected for the unreliability of the human scores",
@@ -33,18 +34,18 @@ VARIANT_HELP = {
 }
 NEEDS: dict[str, tuple[str, Callable[[frozenset[str]], bool]]] = {
     "reference-free": ("no reference", lambda needs: not needs & {"reference", "human_corpus"}),
-    "reference": ("a reference", lambda needs: "reference" in needs),
-    "persona": ("the persona", lambda needs: "persona" in needs),
-    "human-corpus": ("people's answers as a whole", lambda needs: "human_corpus" in needs),
+    "reference": ("references", lambda needs: "reference" in needs),
+    "persona": ("personas", lambda needs: "persona" in needs),
+    "human-corpus": ("human responses", lambda needs: "human_corpus" in needs),
 }
 METHODS = {
-    "judge": "judged by a language model",
-    "trained": "trained for evaluation",
-    "language-model": "a language model's likelihoods",
-    "embedding": "embeddings",
-    "lexical": "words",
-    "distribution": "of whole systems",
-    "unknown": "not known",
+    "lexical": "Word overlap",
+    "embedding": "Embedding",
+    "language-model": "Language model",
+    "judge": "Judge",
+    "trained": "Trained",
+    "distribution": "Distribution",
+    "unknown": "Unknown type",
 }
 ORIGINS = {"ours": "built in", "submitted": "submitted as scores"}
 _TRAINED = frozenset({"bleurt", "unieval", "usr_mlm", "usr_retrieval", "bert_ruber", "maude_style"})
@@ -54,7 +55,7 @@ _LIKELIHOODS = frozenset({"gpt2_coherency", "pmi"})
 
 
 def method_of(configuration: str, submitted: bool = False) -> str:
-    """What a metric is made of: a key of ``METHODS``."""
+    """The metric's type: a key of ``METHODS``."""
     name = configuration.partition("[")[0]
     metric = None if submitted else all_metrics().get(name)
     if metric is None:
@@ -79,6 +80,9 @@ def needs_of(configuration: str) -> frozenset[str] | None:
         return None
 
 
+LONGEST_SEARCH = 80
+
+
 class UnknownParam(ValueError):
     """The address asks for something that this board does not have; the message says what there
     is."""
@@ -87,7 +91,7 @@ class UnknownParam(ValueError):
 @dataclass(frozen=True, slots=True)
 class BoardParams:
     """``level``, ``coefficient`` and ``variant`` choose the numbers, ``systems`` what they are
-    computed of; the rest leaves metrics out."""
+    computed of; the rest leaves metrics out. ``search``: part of a metric's name."""
 
     level: str = "turn"
     coefficient: str = "pearson"
@@ -96,6 +100,7 @@ class BoardParams:
     needs: str = ANY
     method: str = ANY
     origin: str = ANY
+    search: str = ""
 
     @property
     def column(self) -> str:
@@ -117,10 +122,29 @@ class BoardParams:
     @property
     def filters(self) -> bool:
         """Whether metrics may be left out."""
-        return (self.needs, self.method, self.origin) != (ANY, ANY, ANY)
+        return bool(self.search) or (self.needs, self.method, self.origin) != (ANY, ANY, ANY)
+
+    def changes(self) -> dict[str, str]:
+        """The parameters of the address that differ from the default, for a permanent link."""
+        found = {
+            "level": self.level,
+            "coefficient": self.coefficient,
+            "variant": self.variant,
+            "systems": self.systems,
+            "needs": self.needs,
+            "method": self.method,
+            "origin": self.origin,
+            "q": self.search,
+        }
+        implied = {"coefficient": "pearson", "variant": GLOBAL, "q": ""}
+        return {
+            name: value for name, value in found.items() if value not in (ANY, implied.get(name))
+        }
 
     def keeps(self, row: CorrelationRow) -> bool:
         """Whether the metric of this row of the stored answer stays on the board."""
+        if self.search.casefold() not in row.metric.casefold():
+            return False
         submitted = row.submitted is not None
         if self.origin != ANY and (self.origin == "submitted") != submitted:
             return False
@@ -148,6 +172,7 @@ def parse_params(
         needs=_one_of(params, "needs", ANY, (ANY, *NEEDS)),
         method=_one_of(params, "method", ANY, (ANY, *METHODS)),
         origin=_one_of(params, "origin", ANY, (ANY, *ORIGINS)),
+        search=params.get("q", "").strip()[:LONGEST_SEARCH],
     )
 
 
@@ -170,11 +195,6 @@ def kept(document: MetricCorrelations, params: BoardParams) -> MetricCorrelation
     return replace(document, rows=tuple(row for row in document.rows if params.keeps(row)))
 
 
-def methods_present(document: MetricCorrelations) -> list[str]:
-    found = {method_of(row.metric, row.submitted is not None) for row in document.rows}
-    return [method for method in METHODS if method in found]
-
-
 def needs_present(document: MetricCorrelations) -> list[str]:
     ours = dict.fromkeys(row.metric for row in document.rows if row.submitted is None)
     found = [needs for metric in ours if (needs := needs_of(metric)) is not None]
@@ -187,11 +207,30 @@ def origins_present(document: MetricCorrelations) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """One value of a parameter. ``count``: the metrics that it leaves, where it is a filter."""
+
+    value: str
+    label: str
+    is_chosen: bool
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Select:
     name: str
     label: str
-    options: tuple[tuple[str, str, bool], ...]
-    """(value, words, whether it is chosen)"""
+    options: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardForm:
+    """What stands above the table: links (``chips``, ``segments``) and ``selects``."""
+
+    metrics: int
+    chips: tuple[Choice, ...]
+    segments: tuple[Select, ...]
+    selects: tuple[Select, ...]
 
 
 def filter_form(
@@ -200,40 +239,54 @@ def filter_form(
     aspect: str,
     aspects: Sequence[str],
     systems: Sequence[SystemChoice],
-) -> tuple[list[Select], list[Select]]:
-    """(what numbers are shown, which metrics)."""
-    numbers = [
-        _select("aspect", "Aspect", [(one, one) for one in aspects], aspect),
+) -> BoardForm:
+    """Only choices among two values and more."""
+    of_metric = {row.metric: row for row in document.rows}
+    segments = [
         _select("level", "Level", [(level, level) for level in document.levels], params.level),
-        _select("coefficient", "Coefficient", list(COEFFICIENT_NAMES.items()), params.coefficient),
-        _select("variant", "Computed", list(VARIANTS.items()), params.variant),
+        _select("coefficient", "Coefficient", list(COEFFICIENTS), params.coefficient),
+    ]
+    selects = [
+        _select("aspect", "Aspect", [(one, one) for one in aspects], aspect),
+        _select("variant", "Aggregation", list(VARIANTS.items()), params.variant),
         _select(
             "systems", "Systems", [(one.key, _counted(one)) for one in systems], params.systems
         ),
-    ]
-    metrics = [
-        _select(
-            "method",
-            "Metrics made of",
-            _any([(one, METHODS[one]) for one in methods_present(document)]),
-            params.method,
-        ),
         _select(
             "needs",
-            "Metrics that need",
+            "Requires",
             _any([(one, NEEDS[one][0]) for one in needs_present(document)]),
             params.needs,
         ),
         _select(
             "origin",
-            "Metrics",
+            "Origin",
             _any([(one, ORIGINS[one]) for one in origins_present(document)]),
             params.origin,
         ),
     ]
-    return [one for one in numbers if len(one.options) > 1], [
-        one for one in metrics if len(one.options) > 2
-    ]
+    return BoardForm(
+        metrics=len(of_metric),
+        chips=_chips(of_metric.values(), params.method),
+        segments=tuple(one for one in segments if len(one.options) > 1),
+        selects=tuple(
+            one for one in selects if len(one.options) > (2 if one.options[0].value == ANY else 1)
+        ),
+    )
+
+
+def _chips(metrics: Iterable[CorrelationRow], chosen: str) -> tuple[Choice, ...]:
+    counts = Counter(method_of(row.metric, row.submitted is not None) for row in metrics)
+    if len(counts) < 2 and chosen == ANY:
+        return ()
+    return (
+        Choice(ANY, "All", chosen == ANY, counts.total()),
+        *(
+            Choice(method, label, method == chosen, counts[method])
+            for method, label in METHODS.items()
+            if counts[method] or method == chosen
+        ),
+    )
 
 
 def _select(name: str, label: str, options: list[tuple[str, str]], chosen: str) -> Select:
@@ -241,7 +294,9 @@ def _select(name: str, label: str, options: list[tuple[str, str]], chosen: str) 
     # Asked for in the address, and fits nothing here: shown, so that it can be undone
     if chosen not in known:
         options = [*options, (chosen, chosen)]
-    return Select(name, label, tuple((value, words, value == chosen) for value, words in options))
+    return Select(
+        name, label, tuple(Choice(value, text, value == chosen) for value, text in options)
+    )
 
 
 def _any(options: list[tuple[str, str]]) -> list[tuple[str, str]]:

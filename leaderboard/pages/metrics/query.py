@@ -20,7 +20,7 @@ from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 
 
-@registered("correlations", version=5, resolved=with_choice)
+@registered("correlations", version=6, resolved=with_choice)
 def metric_leaderboard(
     version: CorpusVersion, aspect: str, systems: str | None = None
 ) -> MetricCorrelations:

@@ -3,7 +3,7 @@ here."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from urllib.parse import urlencode
@@ -26,11 +26,19 @@ from leaderboard.estimate_cells import (
     coverage_cell,
     coverage_column,
     coverage_note,
+    is_partial,
     of_all_levels,
 )
-from leaderboard.pages.metrics.filters import GLOBAL, VARIANT_HELP, VARIANTS, BoardParams
+from leaderboard.pages.metrics.filters import (
+    GLOBAL,
+    METHODS,
+    VARIANT_HELP,
+    VARIANTS,
+    BoardParams,
+    method_of,
+)
 from leaderboard.pages.metrics.letters import Letters
-from workers.runs.metric_list import kind_of, page_of
+from workers.runs.metric_list import page_of
 
 CEILING, RELIABILITY, LEAVE_ONE_OUT = (
     "correlation_ceiling",
@@ -38,6 +46,11 @@ CEILING, RELIABILITY, LEAVE_ONE_OUT = (
     "leave_one_out_agreement",
 )
 COMPARE_FORM = "compare"
+BASELINE_ROW = "response-length"
+RESPONSE_LENGTH = (
+    "Trivial baseline: the number of whitespace tokens of a response. It is neither ranked nor "
+    "tested."
+)
 TIED = "tied with the best"
 HARD_TO_READ = "cannot read all of the text"
 PLAIN = BoardParams()
@@ -102,10 +115,10 @@ def metric_board(
     no_letters: str = "",
     tied: Collection[str] = (),
 ) -> Table:
-    """One row a metric: coefficients × levels with intervals, accuracies, coverage, cost; ceiling,
-    reliability and people's agreement as rows that do not compete. ``letters`` are of the wish's
-    level and coefficient; ``no_letters`` says why there are none. ``tied``: metrics that are not
-    significantly different from the best one."""
+    """One row a metric: coefficients × levels with intervals, accuracies, coverage, cost; response
+    length, ceiling, reliability and people's agreement as rows that do not compete. ``letters`` are
+    of the chosen level and coefficient; ``no_letters`` says why there are none. ``tied``: metrics
+    that are not significantly different from the best one."""
     levels = document.levels
     columns = _columns(document, levels, params)
     by_metric: dict[str, dict[str, CorrelationRow]] = {}
@@ -115,7 +128,11 @@ def metric_board(
         _metric_row(document, metric, by_level, params, letters, tied)
         for metric, by_level in by_metric.items()
     ]
-    rows = [*_strongest_marked(rows, columns, by_metric), *_people_rows(document, params)]
+    rows = [
+        *_strongest_marked(rows, columns, by_metric),
+        *_baseline_rows(document, params),
+        *_people_rows(document, params),
+    ]
     sort = params.column if params != PLAIN else f"{levels[0]}-pearson"
     return Table(
         id="metric-leaderboard",
@@ -131,13 +148,13 @@ def metric_board(
 
 
 def shown_columns(table: Table, params: BoardParams, document: MetricCorrelations) -> str:
-    """The columns that show until the reader chooses: the chosen coefficient at each level that has
-    any value, and all that is said of the chosen level; what it takes."""
-    has_values = {row.level for row in document.rows if row.of(params.coefficient).is_defined}
-    keys = {f"{level}-{params.coefficient}" for level in has_values}
-    keys |= {f"{params.level}-{name}" for name, _ in COEFFICIENTS}
+    """The columns that show until the reader chooses: what is said of the chosen level, and what it
+    takes. Coverage only where something is left out."""
+    keys = {f"{params.level}-{name}" for name, _ in COEFFICIENTS}
     keys |= {f"{params.level}-{key}" for key, _, _ in ACCURACIES.get(params.level, ())}
-    keys |= {f"{params.level}-n", f"{params.level}-coverage", "about", "seconds_per_1000"}
+    keys |= {f"{params.level}-n", "about", "seconds_per_1000"}
+    if any(is_partial(row.coverage) for row in document.rows if row.level == params.level):
+        keys.add(f"{params.level}-coverage")
     if any(
         row.cell("usd_per_1000").is_defined or row.cell("tokens_per_1000").is_defined
         for row in table.rows
@@ -156,7 +173,7 @@ def _columns(
         Column("metric", "Metric", "link"),
         Column(
             "about",
-            "Kind",
+            "Type",
             "link",
             help="Leads to what it measures, and how it does elsewhere.",
             detail=True,
@@ -250,7 +267,31 @@ def _metric_row(
     submitted = first.submitted
     notes = [who_handed_in(submitted) if submitted else first.worth, first.warning]
     cells = {"metric": Cell(metric, href=link, note="; ".join(filter(None, notes)))}
-    for level, row in by_level.items():
+    cells |= _number_cells(by_level.values(), params)
+    if letters is not None and params.column in cells:
+        cells[params.column] = replace(cells[params.column], letters=letters.of(metric))
+    cells["about"] = (
+        Cell(reason="it was submitted as scores")
+        if submitted
+        else Cell(METHODS[method_of(metric)], href=page_of(metric))
+    )
+    cells |= _cost_cells(document.cost.get(metric))
+    badges = (
+        *(("submitted",) if submitted else ()),
+        *(() if first.higher_is_better else ("lower is better",)),
+        *((TIED,) if metric in tied else ()),
+        *((HARD_TO_READ,) if first.warning else ()),
+        *coverage_badges(by_level.values()),
+    )
+    signature = of_all_levels(first.signature)
+    return Row(f"metric-{metric}", cells, badges=badges, signature=signature, pick=metric)
+
+
+def _number_cells(rows: Iterable[CorrelationRow], params: BoardParams) -> dict[str, Cell]:
+    """Coefficients, accuracies, n and coverage at each level."""
+    cells: dict[str, Cell] = {}
+    for row in rows:
+        level = row.level
         variant = params.variant_at(level)
         for name, _ in COEFFICIENTS:
             cells[f"{level}-{name}"] = estimate_cell(
@@ -263,23 +304,21 @@ def _metric_row(
                 cells[f"{level}-{key}"] = estimate_cell(accuracy, note=_ties_text(row, key))
         cells[f"{level}-n"] = Cell(row.n)
         cells[f"{level}-coverage"] = coverage_cell(row)
-    if letters is not None and params.column in cells:
-        cells[params.column] = replace(cells[params.column], letters=letters.of(metric))
-    cells["about"] = (
-        Cell(reason="it was submitted as scores")
-        if submitted
-        else Cell(kind_of(metric).heading, href=page_of(metric))
-    )
-    cells |= _cost_cells(document.cost.get(metric))
-    badges = (
-        *(("submitted",) if submitted else ()),
-        *(() if first.higher_is_better else ("lower is better",)),
-        *((TIED,) if metric in tied else ()),
-        *((HARD_TO_READ,) if first.warning else ()),
-        *coverage_badges(by_level.values()),
-    )
-    signature = of_all_levels(first.signature)
-    return Row(f"metric-{metric}", cells, badges=badges, signature=signature, pick=metric)
+    return cells
+
+
+def _baseline_rows(document: MetricCorrelations, params: BoardParams) -> list[Row]:
+    """Response length: a row that is neither ranked nor tested."""
+    if not document.baseline:
+        return []
+    first = document.baseline[0]
+    cells = {"metric": Cell(first.metric, note=RESPONSE_LENGTH)}
+    cells |= _number_cells(document.baseline, params)
+    for column in ("about", "device", *(key for key, _, _, _ in COSTS)):
+        cells[column] = Cell(reason="it is no metric")
+    return [
+        Row(BASELINE_ROW, cells, badges=("baseline",), signature=of_all_levels(first.signature))
+    ]
 
 
 def _note(row: CorrelationRow, variant: str, coefficient: str) -> str:
@@ -359,7 +398,7 @@ def _people_row(
                 if variant == GLOBAL
                 else Cell(
                     reason=_OF_ALL_PAIRS.get(
-                        variant, "it is over all pairs, and does not compare with averages"
+                        variant, "it is pooled, and does not compare with averages"
                     )
                 )
             )
@@ -437,7 +476,16 @@ def _metric_notes(
             f"Intervals: 95 %, from {document.resamples} draws of dialogues (seed {document.seed})"
         )
     )
-    notes = [
+    notes = []
+    name = f"{COEFFICIENT_NAMES[params.coefficient]} at {params.level} level"
+    if letters is not None:
+        filled = " Filled dots: not significantly different from the best." if some_are_tied else ""
+        notes.append(f"{name}: {letters.description}{filled}")
+    elif no_letters:
+        notes.append(f"No letters on {name}: {no_letters}.")
+    elif params.shown_variant != GLOBAL:
+        notes.append("No letters: the tests of differences are of pooled coefficients.")
+    notes += [
         f"{how}. Undefined values say why. {LEFT_OUT}",
         (
             "Ceiling: the highest correlation that a perfect metric could reach with the mean of "
@@ -446,23 +494,8 @@ def _metric_notes(
             "the strongest agreement of the column; it is not said to differ from the next."
         ),
     ]
+    if document.baseline:
+        notes.append(f"Response length. {RESPONSE_LENGTH}")
     if design := design_text(document.design):
         notes.append(f"{design}.")
-    if letters is not None:
-        notes.append(
-            f"{COEFFICIENT_NAMES[params.coefficient]} at {params.level} level: "
-            f"{letters.description}"
-        )
-        if some_are_tied:
-            notes.append(
-                f"“{TIED}”: not significantly different from the strongest metric, by the same "
-                "tests."
-            )
-    elif no_letters:
-        notes.append(
-            f"No letters on {COEFFICIENT_NAMES[params.coefficient]} at {params.level} level: "
-            f"{no_letters}."
-        )
-    elif params.shown_variant != GLOBAL:
-        notes.append("No letters: the tests of differences are of the coefficient over all pairs.")
     return tuple(notes)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from annotations.corpora.queries import shown_systems
 from annotations.models import CorpusVersion
 from common.estimates import Estimate
-from common.tables.numerals import written
+from common.tables.numerals import bracketed, written
 from leaderboard import queries
 from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
 from leaderboard.estimate_cells import COEFFICIENTS
@@ -29,7 +29,7 @@ def strength(row: CorrelationRow, params: BoardParams) -> float | None:
 
 
 def best_row(document: MetricCorrelations, params: BoardParams) -> CorrelationRow | None:
-    """Of the metric that follows people best at the chosen level; None where none is defined."""
+    """Of the metric that correlates best with human ratings at the chosen level; None where none is defined."""
     defined = [
         row
         for row in document.rows
@@ -79,14 +79,18 @@ def headline(
         )
     return first, " ".join(
         part
-        for part in (_apart(document, params, letters, best), _people(document, params))
+        for part in (
+            _apart(document, params, letters, best),
+            _baseline(document, params),
+            _people(document, params),
+        )
         if part
     )
 
 
 def _interval(value: Estimate) -> str:
     ci = value.ci
-    return f" [{written(ci[0], 2)}, {written(ci[1], 2)}]" if ci else ""
+    return f" {bracketed(ci, 2)}" if ci else ""
 
 
 def _apart(
@@ -129,6 +133,25 @@ def _apart(
 
 def _named(metrics: Sequence[str]) -> str:
     return f"{len(metrics)} other metrics" if len(metrics) > 1 else metrics[0]
+
+
+def _baseline(document: MetricCorrelations, params: BoardParams) -> str:
+    """How many metrics the trivial baseline is above."""
+    row = document.baseline_at(params.level)
+    length = None if row is None else strength(row, params)
+    found = [
+        value
+        for one in document.rows
+        if one.level == params.level and (value := strength(one, params)) is not None
+    ]
+    if length is None or not found:
+        return ""
+    below = sum(value < length for value in found)
+    metrics = "metric scores" if len(found) == 1 else "metrics score"
+    return (
+        f"{below or 'None'} of {len(found)} {metrics} below response length "
+        f"({SYMBOLS[params.coefficient]} = {written(length, 2)})."
+    )
 
 
 def _people(document: MetricCorrelations, params: BoardParams) -> str:

@@ -28,6 +28,7 @@ from leaderboard.pages.metrics.filters import (
     kept,
     parse_params,
 )
+from leaderboard.pages.metrics.lane import metric_lane
 from leaderboard.pages.metrics.letters import Letters, letters_by_metric, why_no_letters
 from leaderboard.pages.metrics.plots import forest_figure, scatter_documents
 from leaderboard.pages.metrics.query import metric_leaderboard
@@ -48,8 +49,8 @@ PLOTS = "Plots"
 @require_safe
 def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     """Every metric's agreement with people; in the address ``level``, ``coefficient``, ``variant``,
-    ``systems`` (what the numbers are of), ``needs``, ``method``, ``origin`` (which metrics),
-    ``metric`` (whose plots)."""
+    ``systems`` (what the numbers are of), ``needs``, ``method``, ``origin``, ``q`` (which metrics;
+    part of a name), ``metric`` (whose plots)."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     systems = systems_or_404(request, version)
@@ -69,9 +70,10 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     @cache
     def table() -> TableWriter:
         def board() -> TableWriter:
-            tied = tied_with_best(document, params, letters)
+            best, tied = best_row(document, params), tied_with_best(document, params, letters)
             return page_writer(
-                metric_board(document, found.computed_at, params, letters, no_letters, tied)
+                metric_board(document, found.computed_at, params, letters, no_letters, tied),
+                metric_lane(document, params, letters, best.metric if best else "", tied),
             )
 
         return memoize(("metric board", *marks), board)
@@ -90,6 +92,9 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "headline": headline(document, params, letters),
         "table": table,
         "columns": cache(lambda: shown_columns(table().table, params, document)),
+        "permanent_link": request.build_absolute_uri(
+            f"{request.path}?{urlencode(_permanent(version, aspect, params))}"
+        ),
         "written_from": (found.stored, compared.stored if compared else "", _registered()),
         "compare_form": COMPARE_FORM,
         "figure": figure,
@@ -104,6 +109,11 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     }
     files = [table().table, figure().points] if "download" in request.GET else []
     return page(request, "leaderboard/metrics.html", context, files)
+
+
+def _permanent(version: CorpusVersion, aspect: str, params: BoardParams) -> dict[str, Any]:
+    """What of an address another reader needs to see the same numbers."""
+    return {"version": version.number, "aspect": aspect, **params.changes()}
 
 
 def _registered() -> str:
@@ -217,8 +227,9 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     context |= {
         "metric": metric,
         "system_note": system_note(version, systems),
-        "figures": lambda: [figure_of(document) for document in documents],
-        "written_from": (drawn.stored,),
+        "figures": cache(lambda: [figure_of(document) for document in documents]),
+        "is_part": bool(request.htmx),
+        "written_from": (drawn.stored, bool(request.htmx)),
     }
     template = "leaderboard/_scatter.html" if request.htmx else "leaderboard/scatter.html"
     return page(request, template, context)

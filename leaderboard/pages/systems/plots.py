@@ -24,7 +24,6 @@ def system_means_figure(
     document: SystemStanding, scale: list[float | None] | None, kinds: Collection[str]
 ) -> Figure:
     shown = [system for system in document.systems if not kinds or system.kind in kinds]
-    ends = [end for end in scale or () if end is not None]
     return system_means(
         [
             SystemMean(system.system, system.position, system.human, _badges(system))
@@ -32,9 +31,15 @@ def system_means_figure(
         ],
         figure_id="human-means",
         aspect=document.aspect,
-        scale=(float(ends[0]), float(ends[1])) if len(ends) == 2 else None,
+        scale=both_ends(scale),
         signature=board_signature(document, document.aspect),
     )
+
+
+def both_ends(scale: list[float | None] | None) -> tuple[float, float] | None:
+    """A rating scale's lowest and highest rating; None where one is not known."""
+    ends = [end for end in scale or () if end is not None]
+    return (float(ends[0]), float(ends[1])) if len(ends) == 2 else None
 
 
 def rank_figure(document: SystemStanding, kinds: Collection[str], remark: str = "") -> Figure:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from urllib.parse import urlencode
 
 from common.estimates import Estimate, Undefined
 from common.tables import Cell, Column, Row, Table, estimate_cell, mark_best
+from common.tables.lane import Lane
 from common.tables.numerals import letter
 from common.tables.to_html import TableWriter
 from leaderboard.answers.systems import RankedSystem, ScoringMetric, SystemStanding
@@ -37,12 +39,13 @@ def system_board(
     updated: datetime | None,
     kinds: Collection[str] = (),
     corrected: Mapping[int, Estimate] | None = None,
+    search: str = "",
 ) -> Table:
     """One row a system: mean human rating with interval, rank range and band; then its score on
     each metric. ``corrected``: the severity-corrected means, by the systems' positions; None where
-    they are not known."""
+    they are not known. ``kinds``, ``search`` (part of a name): the rows to show."""
     columns = [
-        Column("system", "System"),
+        Column("system", "System", "link"),
         Column("kind", "Kind", detail=True),
         Column(
             "human",
@@ -85,9 +88,8 @@ def system_board(
     ]
     keys = [_metric_key(metric.metric) for metric in document.metrics]
     rows = tuple(
-        _system_row(system, keys, corrected)
-        for system in document.systems
-        if not kinds or system.kind in kinds
+        _system_row(system, keys, corrected, document)
+        for system in shown_systems(document, kinds, search)
     )
     table = Table(
         id="system-leaderboard",
@@ -107,6 +109,27 @@ def system_board(
         pick_form=COMPARE_FORM if len(document.systems) > 1 else "",
     )
     return mark_best(table)
+
+
+def shown_systems(
+    document: SystemStanding, kinds: Collection[str], search: str
+) -> list[RankedSystem]:
+    """Those of these kinds (of all, where none is named) whose name holds the search."""
+    return [
+        system
+        for system in document.systems
+        if (not kinds or system.kind in kinds) and search.casefold() in system.system.casefold()
+    ]
+
+
+def system_lane(systems: Sequence[RankedSystem], scale: tuple[float, float] | None) -> Lane | None:
+    """The mean ratings on their scale, from its lowest to its highest rating; without a known
+    scale, as wide as the intervals. None where nobody rated."""
+    means = [system.human for system in systems if system.human.value is not None]
+    ends = [end for mean in means for end in (mean.value, *(mean.ci or ())) if end is not None]
+    if not ends:
+        return None
+    return Lane("human", scale or (min(ends), max(ends)), kind="people")
 
 
 def shown_columns(table: Table, metrics: Sequence[str], nearest: Sequence[str]) -> str:
@@ -170,8 +193,13 @@ def _metric_key(configuration: str) -> str:
 
 
 def _system_row(
-    system: RankedSystem, metric_keys: list[str], corrected: Mapping[int, Estimate] | None
+    system: RankedSystem,
+    metric_keys: list[str],
+    corrected: Mapping[int, Estimate] | None,
+    document: SystemStanding,
 ) -> Row:
+    """Its name leads to its comparison with another system."""
+    compared = urlencode({"first": system.system, "aspect": document.aspect})
     letters = "" if system.band is None else letter(system.band - 1)
     rank = (
         Cell(reason=system.human.reason or "no interval, so no rank")
@@ -179,7 +207,9 @@ def _system_row(
         else Cell(system.rank, ci=(system.rank, system.worst_rank), letters=letters)
     )
     cells = {
-        "system": Cell(system.system),
+        "system": Cell(
+            system.system, href=f"compare/?{compared}" if len(document.systems) > 1 else ""
+        ),
         "kind": Cell(system.kind),
         "human": estimate_cell(system.human),
         "rank": rank,

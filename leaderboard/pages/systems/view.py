@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Generic, TypeVar
@@ -39,6 +40,7 @@ from leaderboard.pages.systems.misleading import (
     rows_of,
 )
 from leaderboard.pages.systems.plots import (
+    both_ends,
     profile_figure,
     rank_figure,
     shown_profiles,
@@ -56,7 +58,9 @@ from leaderboard.pages.systems.tables import (
     COMPARE_FORM,
     FEW_METRICS,
     shown_columns,
+    shown_systems,
     system_board,
+    system_lane,
     with_ranks,
 )
 from leaderboard.pages.systems.text import headline, separating_table, separating_text
@@ -66,8 +70,20 @@ from leaderboard.results.pages import waiting_page
 from leaderboard.system_sets import system_note, systems_or_404
 
 KINDS = ("agent", "human", "gold", "baseline")
-PRESERVED_PARAMS = ("version", "aspect", "systems", "kind", "metric", "profile", "sort", "columns")
+PRESERVED_PARAMS = (
+    "version",
+    "aspect",
+    "systems",
+    "kind",
+    "q",
+    "metric",
+    "profile",
+    "sort",
+    "columns",
+)
 
+
+LONGEST_SEARCH = 80
 
 A = TypeVar("A")
 
@@ -88,8 +104,8 @@ class Section(Generic[A]):
 def systems(request: HttpRequest, slug: str) -> HttpResponse:
     """Systems by human mean, with ranks and metrics: ``aspect``, ``systems`` (ranked among:
     ``all``, ``without-gold``, ``without-people``, ``track:…``, ``round:…``), ``kind`` (repeated;
-    only ``agent``, ``human``, ``gold``, ``baseline``), ``metric`` (the one compared with the
-    human ranking), ``profile`` (numbers of systems drawn by aspect), ``part=more`` (what is
+    only ``agent``, ``human``, ``gold``, ``baseline``), ``q`` (part of a name), ``metric`` (the one
+    compared with the human ranking), ``profile`` (numbers of systems drawn by aspect), ``part=more`` (what is
     below the board, which the page asks for)."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
@@ -114,18 +130,23 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
 
     corrected = _corrected(effects.answer)
     shown_kinds = tuple(kinds)
+    search = request.GET.get("q", "").strip()[:LONGEST_SEARCH]
+    shown = shown_systems(document, kinds, search)
+    scale = version.scales.get(aspect)
 
     @cache
     def table() -> TableWriter:
         board = memoize(
-            ("system board", found.stored, effects.stored, shown_kinds),
-            lambda: page_writer(system_board(document, found.computed_at, kinds, corrected)),
+            ("system board", found.stored, effects.stored, shown_kinds, search, str(scale)),
+            lambda: page_writer(
+                system_board(document, found.computed_at, kinds, corrected, search),
+                system_lane(shown, both_ends(scale)),
+            ),
         )
         places = {row.swatch: row for row in _rows(misleading)}
         return with_ranks(board, misleading.more["metric"], places) if places else board
 
     nearest = cache(lambda: _nearest(misleading.look))
-    scale = version.scales.get(aspect)
     figure = cache(
         lambda: memoize(
             ("system means", found.stored, str(scale), shown_kinds),
@@ -138,9 +159,8 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
             lambda: rank_figure(document, kinds, "Ranks are among all kinds." if kinds else ""),
         )
     )
-    shown = [system for system in document.systems if not kinds or system.kind in kinds]
     names = [metric.metric for metric in document.metrics]
-    present = {system.kind for system in document.systems}
+    counts = Counter(system.kind for system in document.systems)
     context |= {
         "table": table,
         "columns": cache(lambda: shown_columns(table().table, names, nearest())),
@@ -149,6 +169,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         else 0,
         "nearest": nearest,
         "metrics": len(document.metrics),
+        "all_systems": len(document.systems),
         "rows": len(shown),
         "headline": headline(shown),
         "figure": figure,
@@ -163,7 +184,11 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "choices": choices,
         "metrics_note": system_note(version, misleading.look.parameters["systems"]),
         "chosen": chosen,
-        "kinds": [(kind, kind in kinds) for kind in KINDS if kind in present],
+        "kinds": [(kind, kind in kinds, counts[kind]) for kind in KINDS if counts[kind]],
+        "search": search,
+        "permanent_link": request.build_absolute_uri(
+            f"{request.path}?{urlencode(_permanent(request, version, aspect))}"
+        ),
         "compare_form": COMPARE_FORM,
         "misleading_from": (misleading.look.stored,),
         "kept_for_metric": _hidden_fields(request, "metric"),
@@ -252,6 +277,14 @@ def _more_query(request: HttpRequest) -> str:
         for value in request.GET.getlist(name)
     ]
     return urlencode([*preserved, ("part", "more")])
+
+
+def _permanent(request: HttpRequest, version: CorpusVersion, aspect: str) -> list[tuple[str, str]]:
+    """What of an address another reader needs to see the same numbers."""
+    chosen = [
+        pair for pair in _hidden_fields(request, "version") if pair[0] != "aspect" and pair[1]
+    ]
+    return [("version", str(version.number)), ("aspect", aspect), *chosen]
 
 
 def _hidden_fields(request: HttpRequest, without: str) -> list[tuple[str, str]]:

@@ -60,6 +60,11 @@ def correlations_to_latex(document: MetricCorrelations) -> str:
         )
         lines += _with_intervals([escaped(metric) + marks, *cells], intervals)
     lines.append(r"\midrule")
+    if baseline := {row.level: row for row in document.baseline}:
+        found = [baseline.get(level) for level in levels]
+        cells = [_cell(row, name, None) for row in found for name, _ in COEFFICIENTS]
+        intervals = [row.of(name).ci if row else None for row in found for name, _ in COEFFICIENTS]
+        lines += _with_intervals(["Response length (baseline)", *cells], intervals)
     for key, label in PEOPLE:
         if getattr(document, key):
             values, intervals = _of_people(document, key, levels)

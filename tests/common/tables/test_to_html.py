@@ -33,8 +33,8 @@ def test_figures_of_a_column_have_its_decimals_and_a_true_minus() -> None:
     assert [words(row[1]).split("95")[0] for row in rows(tree(TABLE))] == ["0.250", "–", "−0.500"]
 
 
-def test_the_interval_is_said_in_words() -> None:
-    assert "95 % interval 0.100 to 0.400; p < 0.001" in words(rows(tree(TABLE))[0][1])
+def test_the_interval_is_printed_behind_its_value() -> None:
+    assert "95 % interval [0.100, 0.400]; p < 0.001" in words(rows(tree(TABLE))[0][1])
 
 
 def test_whiskers_share_the_scale_of_their_column() -> None:
