@@ -70,8 +70,9 @@ def grouped() -> list[tuple[str, list[Document]]]:
     others = tuple(name for name in names() if name not in listed and name not in statistics)
     groups = (*GROUPS, ("Statistics", statistics), ("For operators and developers", others))
     return [
-        (title, [document(name) for name in members if name in names()])
+        (title, found)
         for title, members in groups
+        if (found := [document(name) for name in members if name in names()])
     ]
 
 
