@@ -27,7 +27,7 @@ def flag_text(flag: QualityFlag) -> FlagText:
     if flag.kind == "fast":
         return FlagText(
             _("fast"),
-            _("%(seconds)s s per item (median of %(items)s items)")
+            _("%(seconds)s s per item, median of %(items)s items")
             % {"seconds": written(flag.value, 1), "items": flag.items},
             _("flagged below %(limit)s s") % {"limit": f"{flag.limit:g}"},
         )

@@ -147,7 +147,7 @@ def test_the_raters_page_shows_the_figure_and_the_rule(
     campaign: Campaign, organiser: Client
 ) -> None:
     text = organiser.get(reverse("campaign-raters", args=["pilot"])).content.decode()
-    assert "0.2 s per item (median of 12 items)" in text
+    assert "0.2 s per item, median of 12 items" in text
     assert "flagged below 2 s" in text
 
 
