@@ -21,9 +21,12 @@ def is_organiser(user: Any) -> bool:
 
 
 def has_organisers_role(user: Any) -> bool:
-    if not user.is_authenticated:
-        return False
-    return user.is_superuser or ORGANISER in _group_names(user)
+    return has_role(user, ORGANISER) or (user.is_authenticated and user.is_superuser)
+
+
+def has_role(user: Any, role: str) -> bool:
+    """Whether the account is in the group of this name."""
+    return user.is_authenticated and role in _group_names(user)
 
 
 def _has_second_factor(user: Any) -> bool:

@@ -4,6 +4,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from dialeval_site.accounts import token_views
 from dialeval_site.api.root import api, no_such_address
+from dialeval_site.dashboard.views import dashboard
 from dialeval_site.help import views as help_views
 from dialeval_site.home import home
 from dialeval_site.operations.health import health, ready
@@ -12,6 +13,7 @@ from dialeval_site.operations.monitoring.page import monitoring
 handler500 = "dialeval_site.operations.error_pages.server_error"
 urlpatterns = [
     path("", home, name="home"),
+    path("desk/", dashboard, name="desk"),
     path("health/", health, name="health"),
     path("ready/", ready, name="ready"),
     path("monitoring/", monitoring, name="monitoring"),

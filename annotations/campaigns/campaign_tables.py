@@ -8,12 +8,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotations.campaigns.models import Campaign
-from annotations.campaigns.queries.overview import done_and_wanted
 from common.tables import Cell, Column, Row, Table
 
 
 def campaigns_table(campaigns: Iterable[Campaign]) -> Table:
-    """``campaigns`` carry ``rater_count`` (``overview.campaigns_with_counts``)."""
+    """``campaigns`` are of ``overview.campaigns_with_counts``."""
     columns = (
         Column("campaign", _("Campaign"), "link"),
         Column("state", _("State")),
@@ -34,7 +33,6 @@ def campaigns_table(campaigns: Iterable[Campaign]) -> Table:
 
 
 def _row(campaign: Campaign) -> Row:
-    done, wanted = done_and_wanted(campaign)
     is_draft = campaign.state == Campaign.State.DRAFT
     return Row(
         campaign.slug,
@@ -45,10 +43,10 @@ def _row(campaign: Campaign) -> Row:
             "corpus": Cell(f"{campaign.version.corpus.slug} {campaign.version.label}")
             if campaign.version
             else Cell(reason=_("a collection makes one")),
-            "done": Cell(done),
+            "done": Cell(campaign.done),
             "wanted": Cell(reason=_("its items are made when it opens"))
-            if is_draft and not wanted
-            else Cell(wanted),
+            if is_draft and not campaign.wanted
+            else Cell(campaign.wanted),
             "raters": Cell(campaign.rater_count),
             "made": Cell(campaign.created_at.strftime("%Y-%m-%d")),
         },

@@ -35,7 +35,7 @@ NextFor = Callable[[Any, list[CorpusVersion]], Iterable[object]]
 
 
 def corpora_page(request: HttpRequest, next_for: NextFor) -> HttpResponse:
-    """The corpora that one may see. ``next_for`` says what the reader does next: words, href and
+    """The corpora that one may see. ``next_for`` says where a visitor begins: words, href and
     remark of each link; it knows all apps, which this one must not."""
     versions = queries.corpora_with_counts(request.user)
     table = corpora_table(versions)

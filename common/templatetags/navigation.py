@@ -12,12 +12,12 @@ register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def place(context: template.Context, section: str, url_name: str, words: str) -> SafeString:
-    """A link of the header as ``<li>``. It is marked where the page is of this section: "page"
-    where it leads to the page itself, else "true"."""
+def place(context: template.Context, sections: str, url_name: str, words: str) -> SafeString:
+    """A link of the header as ``<li>``. It is marked where the page is of one of these sections,
+    which blanks separate: "page" where it leads to the page itself, else "true"."""
     address = reverse(url_name)
     current = ""
-    if context.get("section") == section:
+    if context.get("section") in sections.split():
         is_here = "request" in context and context["request"].path == address
         current = format_html(' aria-current="{}"', "page" if is_here else "true")
     return format_html('<li><a href="{}"{}>{}</a></li>', address, current, words)

@@ -54,6 +54,7 @@ OPEN: Final = [
 ]
 RATERS: Final = [
     "/",
+    "/desk/",
     "/rate/",
     "/rate/demo-responses/",
     "/rate/demo-responses/guidelines/",
@@ -67,6 +68,7 @@ RATERS: Final = [
 """As somebody with an account of their own: what the demo's visitors share, nobody changes."""
 PARTICIPANTS: Final = [
     "/",
+    "/desk/",
     "/submissions/",
     "/accounts/",
     "/accounts/tokens/",
@@ -80,6 +82,7 @@ PARTICIPANTS: Final = [
 ]
 ORGANISERS: Final = [
     "/",
+    "/desk/",
     "/runs/",
     "/audit/",
     "/corpora/new/",

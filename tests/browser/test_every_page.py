@@ -238,24 +238,6 @@ def test_printing_leaves_out_what_paper_cannot_do(visit: Callable[..., Visit], p
     assert len(page.pdf()) > 10_000
 
 
-def test_the_organisers_group_opens_by_key_and_closes_by_escape(
-    visit: Callable[..., Visit],
-) -> None:
-    page = visit(role="organiser").go("/campaigns/")
-    summary = page.locator(".menu > summary")
-    assert summary.inner_text() == "Organise"
-    summary.focus()
-    page.keyboard.press("Enter")
-    runs = page.locator(".menu").get_by_role("link", name="Runs")
-    assert runs.is_visible()
-    page.keyboard.press("Escape")
-    assert not runs.is_visible()
-    assert summary.evaluate("one => one === document.activeElement")
-    summary.click()
-    runs.click()
-    assert page.locator("h1").inner_text() == "Metric runs"
-
-
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_the_header_stays_calm(visit: Callable[..., Visit], width: int) -> None:
     """An organiser's header, which has most on it, is one line wide and narrow."""

@@ -151,10 +151,9 @@ class Held:
 
 
 def organise(page: Page, link: str) -> None:
-    """Follow a link of the header's folded group."""
-    group = page.locator("header .menu")
-    group.locator("summary").click()
-    group.get_by_role("link", name=link, exact=True).click()
+    """Follow a link of the organiser's desk."""
+    page.get_by_role("link", name="Desk", exact=True).click()
+    page.get_by_role("navigation", name="Organise").get_by_role("link", name=link).click()
     page.wait_for_load_state("load")
 
 

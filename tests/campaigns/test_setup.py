@@ -483,7 +483,8 @@ def test_progress_counts_ratings_and_complete_items() -> None:
         12,
         1,
     )
-    assert overview.done_and_wanted(campaign) == (13, 24)
+    listed = overview.with_progress(Campaign.objects.filter(pk=campaign.pk)).get()
+    assert (listed.done, listed.wanted) == (13, 24)
 
 
 def test_what_is_in_hand_is_neither_done_nor_complete() -> None:

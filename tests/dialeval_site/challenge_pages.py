@@ -38,7 +38,7 @@ def files(client: Client, place: str) -> list[str]:
 def pages_of_all() -> list[str]:
     """Every page that anybody reads, and one's own."""
     places = [place_of(name, PUBLIC) for name in CORPUS_PAGES]
-    names = ("home", "metrics", "challenges", "my-submissions", "rate", "account", "runs")
+    names = ("home", "desk", "metrics", "challenges", "my-submissions", "rate", "account", "runs")
     in_rounds = [
         reverse(name, args=[CUP, slug])
         for name in (

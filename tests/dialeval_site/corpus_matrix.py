@@ -34,6 +34,7 @@ MATRIX = {
     "ready": Address("GET", EVERYBODY),
     "monitoring": Address("GET", "404 404 404 404 404"),
     "home": Address("GET", EVERYBODY),
+    "desk": Address("GET", "login 200 200 200 200"),
     "help": Address("GET", EVERYBODY),
     "help-page": Address("GET", EVERYBODY, name="rater"),
     "tour": Address("POST", "login done done done done"),

@@ -98,7 +98,7 @@ def test_the_log_in_page_leads_to_the_provider(client: Client, db: None) -> None
 def test_no_page_of_another_site_comes_after_the_log_in(
     client: Client, issuer: str, linked: Any
 ) -> None:
-    assert come_back(client, issuer, "https://evil.example/")["Location"] == reverse("home")
+    assert come_back(client, issuer, "https://evil.example/")["Location"] == reverse("desk")
 
 
 def test_the_provider_is_asked_with_state_nonce_and_a_code_challenge(
@@ -253,7 +253,7 @@ def test_people_of_the_provider_make_an_account_where_they_may(
     assert 'value="countess"' in page
     assert 'value="Ada@example.edu"' in page
     answer = first(client, "countess", again=PASSWORD, email=str(ADA["email"]))
-    assert answer["Location"] == reverse("home")
+    assert answer["Location"] == reverse("desk")
     assert client.get(reverse("account")).context["user"].username == "countess"
     other_browser = Client()
     come_back(other_browser, issuer)

@@ -288,7 +288,7 @@ def test_log_in_leads_to_no_other_site() -> None:
             "next": "https://elsewhere.example/",
         },
     )
-    assert answer["Location"] == reverse("home")
+    assert answer["Location"] == reverse("desk")
 
 
 @pytest.mark.parametrize(("production", "is_let_in"), [(False, True), (True, False)])

@@ -181,7 +181,7 @@ def test_password_and_code_lead_to_the_page_that_was_asked_for(ada: Any, client:
 )
 def test_the_code_leads_to_no_other_site(ada: Any, client: Client, elsewhere: str) -> None:
     give_password(client, next_page=elsewhere)
-    assert give_code(client, code_of(LETTERS))["Location"] == reverse("home")
+    assert give_code(client, code_of(LETTERS))["Location"] == reverse("desk")
 
 
 def test_a_code_is_good_once(ada: Any) -> None:
@@ -384,7 +384,7 @@ def test_password_and_code_turn_it_off(ada: Any, client: Client) -> None:
     ] == reverse("account")
     assert not two_factor.is_on(ada)
     assert AuditEntry.objects.get(action="two_factor.off").actor == "ada"
-    assert give_password(Client())["Location"] == reverse("home")
+    assert give_password(Client())["Location"] == reverse("desk")
 
 
 @pytest.mark.slow
@@ -460,7 +460,7 @@ def test_an_organiser_without_a_second_factor_is_led_to_set_it_up(
     organiser: Any, client: Client
 ) -> None:
     client.force_login(organiser)
-    for name in ("campaigns", "runs", "home", "audit"):
+    for name in ("campaigns", "runs", "desk", "home", "audit"):
         assert client.get(reverse(name))["Location"] == reverse("two-factor"), name
     assert client.post(reverse("campaign-new"), {})["Location"] == reverse("two-factor")
     page = set_up(client)

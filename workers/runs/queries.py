@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from django.db.models import Count, QuerySet
+from django.db.models import Case, Count, Q, QuerySet, When
 from django.db.models.fields.json import KeyTransform
 
 from annotations.corpora.queries import NotFound, public_corpora, version_of
@@ -380,6 +380,57 @@ def failed_by_version(most: int) -> list[tuple[CorpusVersion, int]]:
         .order_by("-created_at", "-pk")
     )
     return [(version, counts[version.pk]) for version in versions[:most]]
+
+
+@dataclass(frozen=True, slots=True)
+class RunsNow:
+    """Runs of one corpus version that are not finished. ``judges``: of metrics that ask a language
+    model."""
+
+    version: CorpusVersion
+    judges: bool
+    done: int
+    running: int
+    queued: int
+
+    @property
+    def total(self) -> int:
+        return self.done + self.running + self.queued
+
+
+def runs_now(most: int) -> list[RunsNow]:
+    """Corpus versions with queued or running runs, the newest first, runs of judges apart. Finished
+    ones are counted beside them: how far the version is."""
+    unfinished = Q(state__in=[MetricRun.State.PENDING, MetricRun.State.RUNNING])
+    shown = MetricRun.objects.filter(system__withheld=False).order_by()
+    groups = (
+        shown.filter(unfinished)
+        .values("system__version", is_judge=Case(When(queue="llm", then=True), default=False))
+        .annotate(
+            running=Count("pk", filter=Q(state=MetricRun.State.RUNNING)),
+            queued=Count("pk", filter=Q(state=MetricRun.State.PENDING)),
+        )
+        .order_by("-system__version", "is_judge")[:most]
+    )
+    found = list(groups)
+    pks = {one["system__version"] for one in found}
+    versions = CorpusVersion.objects.select_related("corpus").in_bulk(pks)
+    finished = (
+        shown.filter(state=MetricRun.State.DONE, system__version__in=pks)
+        .values_list("system__version", Case(When(queue="llm", then=True), default=False))
+        .annotate(Count("pk"))
+    )
+    done = {(version, judges): count for version, judges, count in finished}
+    return [
+        RunsNow(
+            versions[one["system__version"]],
+            one["is_judge"],
+            done.get((one["system__version"], one["is_judge"]), 0),
+            one["running"],
+            one["queued"],
+        )
+        for one in found
+    ]
 
 
 def is_being_computed(runs: QuerySet[MetricRun]) -> bool:

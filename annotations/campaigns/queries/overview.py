@@ -8,7 +8,8 @@ from typing import Any
 
 from django.contrib.auth.models import Group
 from django.core.cache import cache
-from django.db.models import Count, F, Max, Min, Q, QuerySet
+from django.db.models import Case, Count, F, Max, Min, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -94,12 +95,39 @@ def progress_of(campaign: Campaign) -> Progress:
     return Progress(done, slots, complete, items, end, basis, now)
 
 
-def done_and_wanted(campaign: Campaign) -> tuple[int, int]:
-    """How far, without the rest: for lists of campaigns."""
-    if campaign.kind == Campaign.Kind.COLLECTION:
-        return _finished_chats(campaign).count(), campaign.dialogues_per_system or 0
-    done, slots, _free = slot_counts(campaign)
-    return done, slots
+def with_progress(campaigns: QuerySet[Campaign]) -> QuerySet[Campaign]:
+    """Each with ``done`` and ``wanted``: ratings that count, of those wanted; of a collection,
+    finished dialogues. One query for all, which counts on the indexes of ``slot_counts``."""
+    slots = Slot.objects.filter(campaign=OuterRef("pk")).order_by()
+    leased = Assignment.objects.filter(
+        participation__campaign=OuterRef("pk"),
+        state=Assignment.State.LEASED,
+        slot__isnull=False,
+    )
+    chats = Room.objects.filter(campaign=OuterRef("pk"), state=Room.State.FINISHED, left_out=False)
+    last = Subquery(slots.order_by("-ordinal").values("ordinal")[:1])
+    is_collection = Q(kind=Campaign.Kind.COLLECTION)
+    return campaigns.annotate(
+        wanted=Case(
+            When(is_collection, then=Coalesce("dialogues_per_system", 0)),
+            default=Coalesce(last + 1, 0),
+        ),
+        done=Case(
+            When(is_collection, then=_count(chats, "campaign")),
+            default=Greatest(
+                F("wanted")
+                - _count(slots.filter(holder__isnull=True), "campaign")
+                - _count(leased, "participation__campaign"),
+                0,
+            ),
+        ),
+    )
+
+
+def _count(rows: QuerySet[Any], group: str) -> Coalesce:
+    """How many ``rows`` there are of one outer row, which ``group`` leads to."""
+    counts = rows.order_by().values(group).annotate(count=Count("pk")).values("count")
+    return Coalesce(Subquery(counts), 0)
 
 
 def slot_counts(campaign: Campaign) -> tuple[int, int, int]:
@@ -264,9 +292,11 @@ def plan_of_campaign(campaign: Campaign) -> Plan:
 
 
 def campaigns_with_counts() -> QuerySet[Campaign]:
-    """Each with ``rater_count``. How far each is, ``progress_of`` says."""
-    return Campaign.objects.select_related("version__corpus").annotate(
-        rater_count=Count("participations")
+    """Each with ``rater_count``, ``done`` and ``wanted``."""
+    return with_progress(
+        Campaign.objects.select_related("version__corpus").annotate(
+            rater_count=_count(Participation.objects.filter(campaign=OuterRef("pk")), "campaign")
+        )
     )
 
 
@@ -441,15 +471,42 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
 
 
 @dataclass(frozen=True, slots=True)
-class AtAGlance:
-    drafts: int
-    open: list[tuple[Campaign, int, int]]
-    """Campaigns, newest first, with what is done and what is wanted."""
+class CampaignsNow:
+    """Lists hold at most as many as were asked for, newest first, each campaign with ``done`` and
+    ``wanted``."""
+
+    counts: dict[str, int]
+    """By state; a state without campaigns is not named."""
+    drafts: list[Campaign]
+    under_way: list[Campaign]
+    """Open or paused."""
+    to_publish: list[Campaign]
+    """With all ratings that are wanted, or with enough, and not published."""
+    active_raters: int
+    """People who were seen in an open campaign within the last week."""
 
 
-def drafts_and_open_campaigns(most: int) -> AtAGlance:
-    """What an organiser's first page says of campaigns: nothing is counted for more than ``most``
-    of them."""
-    newest = Campaign.objects.filter(state=Campaign.State.OPEN).order_by("-opened_at", "-pk")[:most]
-    drafts = Campaign.objects.filter(state=Campaign.State.DRAFT).count()
-    return AtAGlance(drafts, [(one, *done_and_wanted(one)) for one in newest])
+def campaigns_now(most: int) -> CampaignsNow:
+    """What an organiser's desk says of campaigns, in five queries."""
+    state = Campaign.State
+    newest = with_progress(Campaign.objects.order_by("-created_at", "-pk"))
+    has_enough = Q(target_met_at__isnull=False, past_target=False)
+    complete = newest.filter(Q(wanted__gt=0, done__gte=F("wanted")) | has_enough)
+    publishable = complete.filter(published_at=None, simulated=False).exclude(
+        kind=Campaign.Kind.COLLECTION
+    )
+    lately = timezone.now() - timedelta(days=RATE_WINDOW_DAYS)
+    raters = Participation.objects.filter(
+        campaign__state=state.OPEN,
+        state=Participation.State.ACTIVE,
+        removed_at=None,
+        seen_at__gte=lately,
+    )
+    counts = Campaign.objects.order_by().values_list("state").annotate(Count("pk"))
+    return CampaignsNow(
+        counts=dict(counts),
+        drafts=list(newest.filter(state=state.DRAFT)[:most]),
+        under_way=list(newest.filter(state__in=[state.OPEN, state.PAUSED])[:most]),
+        to_publish=list(publishable.exclude(state=state.DRAFT)[:most]),
+        active_raters=raters.values("user").distinct().count(),
+    )

@@ -340,6 +340,12 @@ def waiting_for(user: Any, now: datetime, most: int) -> list[OwnCampaign]:
     return found[:most]
 
 
+def takes_part_in_any(user: Any) -> bool:
+    """Whether the user rates, or has rated, in a campaign that was opened."""
+    own = Participation.objects.filter(user=user, removed_at=None)
+    return own.exclude(campaign__state=Campaign.State.DRAFT).exists()
+
+
 def _may_join(user: Any) -> QuerySet[Campaign]:
     """Open ones of one's groups in which one does not take part."""
     return (

@@ -1,8 +1,8 @@
-// What is folded out over the page (details with data-menu, the choice of columns) folds in again by Escape, by a click
+// What is folded out over the page (the choice of columns) folds in again by Escape, by a click
 // beside it, and when the focus leaves it. Without this script a click on its summary does.
 (function () {
   "use strict";
-  const open = "details[data-menu][open], details.column-choice[open]";
+  const open = "details.column-choice[open]";
 
   function foldIn(menu, focusBack) {
     menu.open = false;

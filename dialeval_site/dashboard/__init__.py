@@ -1,0 +1,1 @@
+"""The desk: one page with all that an organiser, a participant or a rater looks after."""
