@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from annotations.formats.exporters import csv_tables, jsonl, mt_metrics_eval
+from annotations.formats.exporters import (
+    csv_tables,
+    dataset,
+    jsonl,
+    mt_metrics_eval,
+    preference_pairs,
+)
 from annotations.formats.exporters.base import Exporter
 
 
@@ -12,6 +18,5 @@ def exporters() -> dict[str, Exporter]:
     Returns:
         Exporters by format name, in the order in which help texts list them.
     """
-    return {
-        module.EXPORTER.name: module.EXPORTER for module in (jsonl, csv_tables, mt_metrics_eval)
-    }
+    modules = (jsonl, dataset, csv_tables, mt_metrics_eval, preference_pairs)
+    return {module.EXPORTER.name: module.EXPORTER for module in modules}

@@ -53,12 +53,20 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     """
     for number, value in json_lines(path, problems):
         line = JsonObject.of(value, number, problems)
-        record = _record(line) if line else None
+        record = record_of(line) if line else None
         if record is not None:
             yield record, number, ""
 
 
-def _record(line: JsonObject) -> Record | None:
+def record_of(line: JsonObject) -> Record | None:
+    """Read one record of the project's own format.
+
+    Args:
+        line: an object of the file; its ``type`` names the kind of record.
+
+    Returns:
+        The record; None, with the problems noted, where a field is missing, unknown or bad.
+    """
     type_name = line.text("type", MAX_NAME)
     if type_name is None:
         return None

@@ -12,6 +12,7 @@ from annotations.formats.importers import (
     cpdc,
     daily_dialog_hub,
     dailydialog,
+    dataset,
     dstc9,
     dstc10,
     dstc11,
@@ -60,7 +61,7 @@ def importers() -> dict[str, Importer]:
         *(langfuse, openinference, otel_genai),
         *(fed, dstc9, conture, dstc10, dstc11, summeval, usr_topical_chat, grade_files),
         *(soda, daily_dialog_hub, parlai, parlai_conversations, personachat_candidates),
-        *(cpdc, usr, grade, fbd, dailydialog, personachat, ratings, jsonl),
+        *(cpdc, usr, grade, fbd, dailydialog, personachat, ratings, dataset, jsonl),
     )
     return {module.IMPORTER.name: module.IMPORTER for module in modules}
 
