@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from dialeval_site.help.documents import Section, document, names
+from dialeval_site.help.documents import Section, grouped
 
 LONGEST_QUERY = 200
 MOST_RESULTS = 30
-HEADING_WEIGHT, MOST_TIMES = 10, 5
+HEADING_WEIGHT, TITLE_WEIGHT, MOST_TIMES = 10, 3, 5
 BEFORE, AFTER = 80, 160
 """Letters of the excerpt around the first word that was found."""
 
@@ -31,8 +31,8 @@ class Result:
 
 
 def find_sections(query: str) -> list[Result]:
-    """Sections that hold every word of the query, or words that begin with it; where it stands in
-    a heading first.
+    """Sections that hold every word of the query, or words that begin with it; first those with it
+    in the heading, of equal ones the guides'.
 
     Args:
         query: what a reader typed; longer than ``LONGEST_QUERY`` it is cut.
@@ -45,11 +45,12 @@ def find_sections(query: str) -> list[Result]:
         return []
     patterns = [re.compile(rf"\b{re.escape(word)}", re.IGNORECASE) for word in words]
     ranked = []
-    for name in names():
-        for section in document(name).sections:
+    for _title, documents in grouped():
+        for section in (one for document in documents for one in document.sections):
             weights = [_weight(section, pattern) for pattern in patterns]
             if all(weights):
-                ranked.append((sum(weights), section))
+                is_named = section.heading.casefold().split() == words
+                ranked.append((sum(weights) + HEADING_WEIGHT * is_named, section))
     ranked.sort(key=lambda one: -one[0])
     return [
         Result(section, _excerpt(section.text, patterns)) for _, section in ranked[:MOST_RESULTS]
@@ -57,8 +58,11 @@ def find_sections(query: str) -> list[Result]:
 
 
 def _weight(section: Section, pattern: re.Pattern[str]) -> int:
-    in_heading = bool(pattern.search(section.heading)) + bool(pattern.search(section.title))
-    return HEADING_WEIGHT * in_heading + min(len(pattern.findall(section.text)), MOST_TIMES)
+    return (
+        HEADING_WEIGHT * bool(pattern.search(section.heading))
+        + TITLE_WEIGHT * bool(pattern.search(section.title))
+        + min(len(pattern.findall(section.text)), MOST_TIMES)
+    )
 
 
 def _excerpt(text: str, patterns: Sequence[re.Pattern[str]]) -> SafeString:
