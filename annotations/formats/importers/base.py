@@ -16,6 +16,7 @@ from annotations.formats.importers.problems import (
     Where,
 )
 from annotations.formats.importers.sample import Detector
+from annotations.formats.importers.unpacking import unpacked
 from annotations.formats.records import CorpusRecord, Record
 
 Placed = tuple[Record, Where, str]
@@ -98,7 +99,9 @@ class Importer:
             ImportFailed: the file is unreadable. For formats with one corpus per file it is not
                 opened here, and this comes from ``read``.
         """
-        return self.parts_of(path, Problems(path.name))
+        problems = Problems(path.name)
+        with unpacked(path, problems) as plain:
+            return self.parts_of(plain, problems)
 
     def read(self, path: Path, part: str = "") -> Iterator[Record]:
         """Read and check the records of one corpus.
@@ -141,9 +144,10 @@ class Importer:
             problems.stop(
                 "", "", f"holds no corpus {part!r}: this format has one corpus a file, with no name"
             )
-        for record, where, field in self.stream(path, part, problems):
-            if checker.accepts(record, where, field):
-                yield record
+        with unpacked(path, problems) as plain:
+            for record, where, field in self.stream(plain, part, problems):
+                if checker.accepts(record, where, field):
+                    yield record
         checker.finish()
         problems.raise_if_any()
 

@@ -17,11 +17,11 @@ HUMAN_DIALOGUES = (
     *("parlai-conversations", "personachat-candidates"),
 )
 LOGS = ("messages", "sharegpt", "lmsys-chat", "wildchat", "openai-batch", "otel-genai")
-FOLDERS = ("grade-files",)
-"""Formats that no single file has."""
 
 
-@pytest.mark.parametrize("name", [name for name in IMPORTERS if name not in ("cpdc", *FOLDERS)])
+@pytest.mark.parametrize(
+    "name", [name for name, one in IMPORTERS.items() if one.example and name != "cpdc"]
+)
 def test_the_example_can_be_imported(tmp_path: Path, name: str) -> None:
     (part,) = surveyed(name, file_of(tmp_path, IMPORTERS[name].example))
     counts = part.counts

@@ -19,9 +19,14 @@ CPDC = (
 )
 
 
-@pytest.mark.parametrize("name", [name for name, one in importers().items() if one.example])
+EXAMPLES = {name: one.example for name, one in importers().items() if one.example}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_an_importer_s_example_looks_like_its_format(tmp_path: Path, name: str) -> None:
-    assert likely_format(file_of(tmp_path, importers()[name].example)) == (name, "")
+    # What ``ratings`` takes, ``table`` takes, too, and keeps more of it
+    wanted = "table" if name == "ratings" else name
+    assert likely_format(file_of(tmp_path, EXAMPLES[name])) == (wanted, "")
 
 
 def test_a_file_of_the_challenge_kit_looks_like_its_format(tmp_path: Path) -> None:

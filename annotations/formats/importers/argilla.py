@@ -1,0 +1,203 @@
+"""Records of Argilla 2: ``records.to_json``, or ``records.to_datasets`` as rows (JSON lines,
+Parquet)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from annotations.formats.importers.annotated_text import is_comment, system_of
+from annotations.formats.importers.base import Importer, Placed
+from annotations.formats.importers.collected import (
+    Collection,
+    Conversation,
+    add_log,
+    clean_name,
+)
+from annotations.formats.importers.json_source import array_elements, json_lines
+from annotations.formats.importers.problems import Problems, Where
+from annotations.formats.importers.sample import FileSample
+from annotations.formats.importers.speakers import chat_messages, conversation
+
+_SUFFIX = ".responses"
+_REFERENCES = ("reference", "references", "gold")
+_RESPONSES = ("response", "answer", "output", "completion", "generation")
+_CONTEXTS = ("prompt", "context", "instruction", "question", "input", "text")
+_LONG = 8
+"""Words of an answer that is a text, not a category."""
+
+Answer = tuple[str, str, Any, str]
+"""Question, rater, value, status."""
+
+
+def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
+    """Read Argilla's records.
+
+    Args:
+        path: JSON array of records with ``fields`` and ``responses``, or JSON lines with columns
+            ``QUESTION.responses``, ``QUESTION.responses.users`` and ``QUESTION.responses.status``.
+        _part: ignored, the file holds one corpus.
+        problems: collects faults.
+
+    Returns:
+        Iterator over records. A field with messages is the conversation, its last reply what is
+        rated; fields of texts are a context and a response. Numbers are scores, names labels, free
+        text comments. Discarded answers and drafts are skipped. Suggestions are metadata.
+
+    Raises:
+        ImportFailed: as in ``json_lines`` and ``array_elements``.
+    """
+    collection = Collection(problems)
+    with path.open("rb") as file:
+        is_array = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
+    elements: Iterator[tuple[Where, Any]]
+    elements = array_elements(path, problems) if is_array else json_lines(path, problems)
+    for number, (where, record) in enumerate(elements, 1):
+        if not isinstance(record, dict):
+            problems.add(where, "", "must be an object")
+            continue
+        name = clean_name(record.get("id")) or str(number)
+        if isinstance(record.get("fields"), dict):
+            fields, answers = record["fields"], _nested_answers(record)
+            metadata = dict(record.get("metadata") or {})
+            kept = {key: record[key] for key in ("suggestions", "vectors") if record.get(key)}
+        else:
+            fields, answers, metadata = _flat(record)
+            kept = {}
+        _take(collection, name, fields, metadata, answers, where, kept)
+    yield from collection.records()
+
+
+def _nested_answers(record: Mapping[str, Any]) -> list[Answer]:
+    responses = record.get("responses")
+    return [
+        (question, clean_name(one.get("user_id")), one.get("value"), one.get("status", "submitted"))
+        for question, given in (responses if isinstance(responses, dict) else {}).items()
+        for one in (given if isinstance(given, list) else [])
+        if isinstance(one, dict)
+    ]
+
+
+def _flat(record: Mapping[str, Any]) -> tuple[dict[str, Any], list[Answer], dict[str, Any]]:
+    """Fields, answers and metadata of a row: messages and texts of fields stand beside metadata."""
+    questions = [key.removesuffix(_SUFFIX) for key in record if key.endswith(_SUFFIX)]
+    answers: list[Answer] = []
+    for question in questions:
+        values, users, states = (
+            record.get(f"{question}{_SUFFIX}{part}") or [] for part in ("", ".users", ".status")
+        )
+        for place, value in enumerate(values):
+            user = users[place] if place < len(users) else ""
+            state = states[place] if place < len(states) else "submitted"
+            answers.append((question, clean_name(user), value, state))
+    others = {
+        key: value
+        for key, value in record.items()
+        if not any(key.startswith(f"{question}{_SUFFIX}") for question in questions)
+        and key not in ("id",)
+        and value is not None
+    }
+    is_field = (*_REFERENCES, *_RESPONSES, *_CONTEXTS)
+    fields = {key: one for key, one in others.items() if isinstance(one, list) or key in is_field}
+    return fields, answers, {key: one for key, one in others.items() if key not in fields}
+
+
+def _take(
+    collection: Collection,
+    name: str,
+    fields: Mapping[str, Any],
+    metadata: dict[str, Any],
+    answers: list[Answer],
+    where: Where,
+    kept: Mapping[str, Any],
+) -> None:
+    one = collection.conversation(name, where)
+    system = system_of(metadata)
+    references = [fields[key] for key in _REFERENCES if isinstance(fields.get(key), str)]
+    chat = next(
+        (
+            found
+            for value in fields.values()
+            if isinstance(value, list) and value and (found := chat_messages(value))
+        ),
+        None,
+    )
+    if chat is not None:
+        one.messages = chat
+        add_log(one, system, where)
+    else:
+        context = next((fields[key] for key in _CONTEXTS if isinstance(fields.get(key), str)), "")
+        reply = next((fields[key] for key in _RESPONSES if isinstance(fields.get(key), str)), None)
+        one.turn(0, where, conversation(context) if context.strip() else ())
+        if reply is not None:
+            one.response(0, system, reply, where)
+    last = max(one.turns)
+    for reference in references:
+        if reference.strip():
+            one.turn(last, where, one.turns[last].context, reference)
+    used = {key for key in fields if chat is None and key in (*_CONTEXTS, *_RESPONSES)}
+    others = {
+        key: value
+        for key, value in fields.items()
+        if isinstance(value, str) and key not in used and key not in _REFERENCES
+    }
+    one.metadata.update({**metadata, **others, **kept})
+    comments = []
+    for question, rater, value, status in answers:
+        if status not in ("submitted", None):
+            collection.problems.skip(where, question, f"is {str(status)[:50]}")
+        elif not one.responses:
+            collection.problems.skip(where, question, "rates a record without a response")
+        elif isinstance(value, str) and (is_comment(question) or len(value.split()) > _LONG):
+            comments.append((rater, value))
+        else:
+            _judge(one, last, system, question, rater, value, where)
+    for rater, text in comments:
+        one.comment(last, system, rater, text, where)
+
+
+def _judge(
+    one: Conversation,
+    number: int,
+    system: str,
+    question: str,
+    rater: str,
+    value: Any,
+    where: Where,
+) -> None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        one.rate(number, system, rater, question, float(value), where)
+    elif isinstance(value, str):
+        one.label(number, system, rater, question, value, where)
+    elif isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        one.label(number, system, rater, question, tuple(value), where)
+    elif value is not None:  # a ranking, or spans
+        one.metadata.setdefault(question, {})[rater] = value
+
+
+def _detect(sample: FileSample) -> float:
+    if {"fields", "responses", "suggestions"} <= sample.keys:
+        return 0.95
+    has_columns = any(key.endswith(f"{_SUFFIX}.status") for key in sample.keys)
+    return 0.95 if has_columns else 0.0
+
+
+_DESCRIPTION = """\
+What `records.to_json` writes, or the rows of `records.to_datasets`: a field with messages, or texts
+`prompt` and `response`; `system` in the metadata; responses to questions."""
+_EXAMPLE = """\
+[{"id": "1", "fields": {"chat": [
+    {"role": "user", "content": "Is it raining?"}, {"role": "assistant", "content": "Not yet."}]},
+  "metadata": {"system": "north-1"}, "suggestions": {},
+  "responses": {"quality": [{"value": 4, "user_id": "ann"}]}}]
+"""
+
+IMPORTER = Importer(
+    name="argilla",
+    summary="records of Argilla 2 (to_json, or rows of to_datasets)",
+    stream=stream,
+    detect=_detect,
+    description=_DESCRIPTION,
+    example=_EXAMPLE,
+)

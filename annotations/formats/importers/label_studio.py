@@ -1,0 +1,201 @@
+"""Label Studio's JSON export: chats, paragraphs and pairs, with ratings, choices and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from annotations.formats.importers.annotated_text import dialogue_of, system_of
+from annotations.formats.importers.base import Importer, Placed
+from annotations.formats.importers.collected import (
+    Collection,
+    add_log,
+    clean_name,
+)
+from annotations.formats.importers.json_source import array_elements
+from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.sample import has_keys
+from annotations.formats.importers.speakers import chat_messages, conversation
+from annotations.formats.records import Message, PreferenceRecord
+
+_RESPONSES = ("response", "answer", "reply", "output", "completion")
+_CONTEXTS = ("prompt", "context", "question", "text", "instruction")
+_REFERENCES = ("reference", "references", "gold")
+_SIDES = (("text1", "model1"), ("text2", "model2"))
+_USED = (*_RESPONSES, *_CONTEXTS, *_REFERENCES, "text1", "text2", "model1", "model2")
+
+
+def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
+    """Read an export.
+
+    Args:
+        path: JSON array of tasks with ``data`` and ``annotations``.
+        _part: ignored, the file holds one corpus.
+        problems: collects faults.
+
+    Returns:
+        Iterator over records: a task is a dialogue. A rating of a message is about that response,
+        of a chat about the whole, of a task with a response about it. Choices are labels, text
+        areas comments, pairwise choices preferences. Cancelled annotations are skipped. Predictions
+        are a model's and stay metadata. Raters are numbers, never addresses.
+
+    Raises:
+        ImportFailed: as in ``array_elements``.
+    """
+    collection = Collection(problems)
+    for where, task in array_elements(path, problems):
+        if isinstance(task, dict) and isinstance(task.get("data"), dict):
+            _Task(task, where, collection).take()
+        else:
+            problems.add(where, "data", "is missing: give the export JSON, not JSON-MIN")
+    yield from collection.records()
+
+
+class _Task:
+    def __init__(self, task: Mapping[str, Any], where: str, collection: Collection) -> None:
+        self.task = task
+        self.data: Mapping[str, Any] = task["data"]
+        self.where = where
+        self.problems = collection.problems
+        self.one = collection.conversation(
+            dialogue_of(self.data) or clean_name(task.get("id")), where
+        )
+        self.system = system_of(self.data)
+        self.numbers: dict[str, int] = {}
+        self.whole: int | None = None
+        """What a result without a message is about: a turn, or None for the whole conversation."""
+        self.pair: tuple[str, str] | None = None
+
+    def take(self) -> None:
+        annotations = self.task.get("annotations")
+        listed = [one for one in annotations or [] if isinstance(one, dict)]
+        self._texts(listed)
+        self._metadata()
+        for place, annotation in enumerate(listed):
+            if annotation.get("was_cancelled"):
+                self.problems.skip(self.where, f"annotations[{place}]", "was cancelled")
+                continue
+            self._judge(annotation)
+
+    def _texts(self, annotations: list[dict[str, Any]]) -> None:
+        chats = [value for value in self.data.values() if isinstance(value, list)]
+        chat = next((found for value in chats if value and (found := chat_messages(value))), ())
+        reply = next((self.data[k] for k in _RESPONSES if isinstance(self.data.get(k), str)), None)
+        written = next((self.data[k] for k in _CONTEXTS if isinstance(self.data.get(k), str)), "")
+        context = chat or (conversation(written) if written.strip() else ())
+        references = [self.data[k] for k in _REFERENCES if isinstance(self.data.get(k), str)]
+        one, where = self.one, self.where
+        if all(isinstance(self.data.get(text), str) for text, _ in _SIDES):
+            one.turn(0, where, context)
+            names = [clean_name(self.data.get(model)) for _, model in _SIDES]
+            self.pair = (names[0] or "text1", names[1] or "text2")
+            for place, (text, _) in enumerate(_SIDES):
+                sample = int(place == 1 and self.pair[0] == self.pair[1])
+                one.response(0, self.pair[place], self.data[text], where, sample)
+        elif reply is not None:
+            one.turn(0, where, context)
+            one.response(0, self.system, reply, where)
+            self.whole = 0
+        else:
+            entered = self._entered_messages(annotations)
+            one.messages = context or tuple(message for _, message in entered)
+            numbers = add_log(one, self.system, where)
+            if not context:
+                self.numbers = {
+                    name: numbers[place]
+                    for place, (name, _) in enumerate(entered)
+                    if place in numbers
+                }
+        for reference in references:
+            if reference.strip():
+                last = max(one.turns)
+                one.turn(last, where, one.turns[last].context, reference)
+
+    def _entered_messages(self, annotations: list[dict[str, Any]]) -> list[tuple[str, Message]]:
+        """Messages that were written while annotating, of the first annotation that has any."""
+        for annotation in annotations:
+            found = []
+            for result in _results(annotation):
+                value = result.get("value")
+                message = value.get("chatmessage") if isinstance(value, dict) else None
+                if isinstance(message, dict) and (made := chat_messages([message])):
+                    found.append((str(result.get("id", "")), made[0]))
+            if found:
+                return found
+        return []
+
+    def _metadata(self) -> None:
+        known = {*_USED, "system", "model"}
+        self.one.metadata.update(
+            {
+                key: value
+                for key, value in self.data.items()
+                if key not in known and not isinstance(value, list)
+            }
+        )
+        for key in ("meta", "predictions"):
+            if self.task.get(key):
+                self.one.metadata[key] = self.task[key]
+
+    def _judge(self, annotation: Mapping[str, Any]) -> None:
+        by = annotation.get("completed_by")
+        rater = clean_name(by.get("id") if isinstance(by, dict) else by) or "annotator"
+        comments = []
+        for result in _results(annotation):
+            value, question = result.get("value"), clean_name(result.get("from_name"))
+            if not isinstance(value, dict) or "chatmessage" in value:
+                continue
+            number = self.numbers.get(str(result.get("id", "")), self.whole)
+            score = next((value[k] for k in ("rating", "number") if k in value), None)
+            if isinstance(score, int | float) and not isinstance(score, bool):
+                if self.one.responses:
+                    self._rate(number, rater, question, float(score))
+            elif isinstance(value.get("choices"), list):
+                chosen = tuple(str(choice) for choice in value["choices"])
+                label = chosen[0] if len(chosen) == 1 else chosen
+                self.one.label(number, self.system, rater, question, label, self.where)
+            elif "text" in value and result.get("type") == "textarea":
+                texts = value["text"] if isinstance(value["text"], list) else [value["text"]]
+                comments.append((number, "\n".join(map(str, texts))))
+            elif self.pair and value.get("selected") in ("left", "right"):
+                self._prefer(rater, "a" if value["selected"] == "left" else "b")
+            else:
+                self.one.metadata.setdefault("results", []).append({"rater": rater, **result})
+        for number, text in comments:
+            self.one.comment(number, self.system, rater, text, self.where)
+
+    def _rate(self, number: int | None, rater: str, question: str, score: float) -> None:
+        self.one.rate(number, self.system, rater, question or "overall", score, self.where)
+
+    def _prefer(self, rater: str, preferred: Literal["a", "b"]) -> None:
+        assert self.pair is not None
+        a, b = self.pair
+        record = PreferenceRecord(self.one.id, 0, a, b, preferred, rater, sample_b=int(a == b))
+        self.one.prefer(record, self.where)
+
+
+def _results(annotation: Mapping[str, Any]) -> list[dict[str, Any]]:
+    found = annotation.get("result")
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+_DESCRIPTION = """\
+The export *JSON*: tasks whose `data` have a chat (a list of messages), or a context and a response,
+or `text1` and `text2` with `model1` and `model2`; `model` or `system` names the system."""
+_EXAMPLE = """\
+[{"id": 1,
+  "data": {"model": "north-1", "chat": [
+    {"role": "user", "content": "Is it raining?"}, {"role": "assistant", "content": "Not yet."}]},
+  "annotations": [{"id": 2, "completed_by": 3, "was_cancelled": false, "result": [
+    {"type": "rating", "from_name": "quality", "value": {"rating": 4}}]}]}]
+"""
+
+IMPORTER = Importer(
+    name="label-studio",
+    summary="Label Studio's JSON export: chats, paragraphs, pairs",
+    stream=stream,
+    detect=has_keys("id", "data", "annotations", kinds=("json array",), confidence=0.95),
+    description=_DESCRIPTION,
+    example=_EXAMPLE,
+)

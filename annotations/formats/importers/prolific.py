@@ -1,0 +1,86 @@
+"""A study on Prolific: the demographic export and a table of answers, joined by submission."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from annotations.formats.importers.base import Importer, Placed
+from annotations.formats.importers.collected import Collection
+from annotations.formats.importers.column_mapping import Column, guess_mapping
+from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.sample import FileSample
+from annotations.formats.importers.table import FIRST_ROWS, TableReader
+from annotations.formats.importers.table_source import headings, open_table, read_rows
+
+_EXPORT = frozenset(("Submission id", "Participant id", "Status"))
+_PERSON, _SUBMISSION = "PROLIFIC_PID", "SESSION_ID"
+_COUNTED = frozenset(("APPROVED", "AWAITING REVIEW", "PARTIALLY APPROVED"))
+
+
+def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
+    """Read a study.
+
+    Args:
+        path: folder with the demographic export and a table with ``PROLIFIC_PID`` and
+            ``SESSION_ID``.
+        _part: ignored, the folder holds one corpus.
+        problems: collects faults.
+
+    Returns:
+        Iterator over records. Answers of submissions that were returned, rejected, timed out or
+        that the export does not know are skipped. Demographics stay out: they are about people.
+
+    Raises:
+        ImportFailed: as in ``open_table``, and where one of the two tables is missing.
+    """
+    export = answers = None
+    for table in sorted(path.glob("*.csv")):
+        names = set(headings(table))
+        if names >= _EXPORT:
+            export = table
+        elif _PERSON in names:
+            answers = table
+    if export is None or answers is None:
+        problems.stop("", "", f"needs Prolific's export and a table with {_PERSON}")
+    status = {row["Submission id"]: row["Status"] for _, row in read_rows(export, problems)}
+    table = open_table(answers, problems)
+    rows = list(table.rows)
+    guess = guess_mapping(table.heading, [cells for _, cells in rows[:FIRST_ROWS]])
+    columns = dict(guess.columns) | {_PERSON: Column("rater")}
+    mapping = replace(guess, columns=columns)
+    if fault := mapping.fault():
+        problems.stop("", "", f"{answers.name}: {fault}")
+    collection = Collection(problems)
+    reader = TableReader(mapping, collection, table.has_decimal_comma, problems)
+    for line, cells in rows:
+        row = dict(zip(table.heading, cells, strict=True))
+        found = status.get(row.get(_SUBMISSION, "").strip(), "not in the export")
+        if found.upper() in _COUNTED:
+            reader.take(line, row)
+        else:
+            problems.skip(line, _SUBMISSION, f"does not count: {found}")
+    reader.finish()
+    yield from collection.records()
+
+
+def _detect(sample: FileSample) -> float:
+    if sample.kind != "folder":
+        return 0.0
+    tables = [sample.member(name).keys for name in sample.members[:10] if name.endswith(".csv")]
+    is_export = any(keys >= _EXPORT for keys in tables)
+    return 0.95 if is_export and any(_PERSON in keys for keys in tables) else 0.0
+
+
+_DESCRIPTION = """\
+A folder (or zip file) with Prolific's demographic export and the table of your survey:
+`PROLIFIC_PID`, `SESSION_ID`, `dialog_id`, `system`, `response` and a column an aspect."""
+
+IMPORTER = Importer(
+    name="prolific",
+    summary="a study on Prolific: its export and a table of answers (folder or zip)",
+    stream=stream,
+    detect=_detect,
+    description=_DESCRIPTION,
+)

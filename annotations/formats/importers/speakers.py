@@ -1,0 +1,135 @@
+"""Texts that hold a conversation, as messages: lines ``Speaker: text``, JSON lists, plain lines."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from annotations.formats.records import Message
+
+USERS = frozenset(["user", "u", "human", "customer", "client", "usr"])
+ASSISTANTS = frozenset(
+    ["assistant", "bot", "chatbot", "system", "s", "agent", "ai", "model", "sys", "gpt"]
+)
+"""What the answering side is called where a conversation stands in one text. ``system`` is the
+system under evaluation there, never a system prompt."""
+_PLAIN = frozenset(["user", "u", "usr", "assistant", "s", "sys"])
+"""Labels that say no more than the role."""
+_LINE = re.compile(r"\s*([^\W\d_][^\n:]{0,29}):(?:[ \t]+(.*)|)$", re.DOTALL)
+_MOST_WORDS = 3
+
+
+def message_of(label: str, text: str, **more: Any) -> Message:
+    """A message by its speaker's label.
+
+    Args:
+        label: as the file writes it; "" where it does not say who speaks.
+        text: what is said.
+        more: other fields of the message.
+
+    Returns:
+        Role ``user`` or ``assistant`` where the label is a word for it, with the label as the name
+        where it says more; else the label is the role.
+    """
+    plain = label.strip().casefold()
+    role = "user" if plain in USERS else "assistant" if plain in ASSISTANTS else ""
+    if not role:
+        return Message(label.strip(), text, **more)
+    return Message(role, text, "" if plain in _PLAIN else label.strip(), **more)
+
+
+def conversation(text: str) -> tuple[Message, ...]:
+    """Split a text that holds a conversation.
+
+    Args:
+        text: lines ``Speaker: text``, of which one without a speaker continues the message before;
+            or lines without any speaker, one message each; or a JSON list of texts or messages.
+
+    Returns:
+        The messages, oldest first. Where no speaker is named they alternate, the last by the user.
+        A last speaker without a text is a prompt to answer, and left out.
+    """
+    listed = _json_list(text)
+    if listed is not None:
+        return listed
+    lines = text.strip("\r\n").replace("\r\n", "\n").split("\n")
+    if not _label(lines[0]):
+        return alternating([line.strip() for line in lines if line.strip()])
+    spoken: list[tuple[str, list[str]]] = []
+    for line in lines:
+        if label := _label(line):
+            found = _LINE.match(line)
+            spoken.append((label, [(found[2] or "") if found else ""]))
+        elif spoken:
+            spoken[-1][1].append(line)
+    if spoken and not "".join(spoken[-1][1]).strip():
+        spoken.pop()
+    return tuple(message_of(label, "\n".join(said).strip()) for label, said in spoken)
+
+
+def alternating(lines: list[str]) -> tuple[Message, ...]:
+    """Messages of two speakers that a file does not name.
+
+    Args:
+        lines: what is said, oldest first.
+
+    Returns:
+        Messages by the user and the assistant in turn, the last one by the user.
+    """
+    return tuple(
+        Message("user" if (len(lines) - place) % 2 else "assistant", line)
+        for place, line in enumerate(lines)
+    )
+
+
+def chat_messages(values: list[Any]) -> tuple[Message, ...] | None:
+    """Messages that a file holds as objects.
+
+    Args:
+        values: objects with ``role`` or ``author`` and ``content`` or ``text``.
+
+    Returns:
+        The messages, with all other keys as metadata; None where a value is something else.
+    """
+    messages = []
+    for value in values:
+        if not isinstance(value, Mapping):
+            return None
+        role = next(
+            (value[key] for key in ("role", "author", "speaker", "from") if key in value), ""
+        )
+        text = next((value[key] for key in ("content", "text", "value") if key in value), None)
+        if not isinstance(role, str) or not isinstance(text, str | None):
+            return None
+        other = {
+            key: item
+            for key, item in value.items()
+            if key not in ("role", "author", "speaker", "from", "content", "text", "value")
+        }
+        messages.append(Message(role, text or "", metadata=other))
+    return tuple(messages)
+
+
+def _label(line: str) -> str:
+    found = _LINE.match(line)
+    label = found[1].strip() if found else ""
+    return label if len(label.split()) <= _MOST_WORDS else ""
+
+
+def _json_list(text: str) -> tuple[Message, ...] | None:
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(values, list):
+        return None
+    if all(isinstance(value, str) for value in values):
+        labelled = [conversation(value) for value in values if _label(value)]
+        if len(labelled) == len(values) and all(len(one) == 1 for one in labelled):
+            return tuple(message for [message] in labelled)
+        return alternating(values)
+    return chat_messages(values)

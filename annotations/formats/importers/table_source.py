@@ -1,0 +1,339 @@
+"""Tables of any kind (CSV, TSV, XLSX, flat JSON rows) as a heading and rows of text.
+
+Encoding, delimiter, decimal mark and the line of the headings are guessed: UTF-8, UTF-16 with a
+byte order mark, else Windows-1252; titles may stand above the headings, rows may be empty.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from annotations.formats.importers.csv_source import UTF16_MARKS
+from annotations.formats.importers.json_source import (
+    MAX_ELEMENT,
+    array_elements,
+    json_lines,
+    open_file,
+)
+from annotations.formats.importers.problems import ImportFailed, Problems
+from annotations.formats.importers.spreadsheet import MAX_COLUMNS, sheet_rows
+from common.tables.csv_text import without_guard
+
+DELIMITERS = (",", ";", "\t", "|")
+MAX_ROWS = 500_000
+MAX_CELL = 1_000_000
+_FIRST = 12
+"""Rows among which the headings are looked for."""
+_SEPARATOR_LINE = re.compile(r'\ufeff?"?sep=([,;\t|])"?\r?\n?\Z')
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+_NUMBER_AND_TEXT = re.compile(rf"({_NUMBER.pattern})\s*(?:-|–|:|=|\(|\.\s)\s*\S.*", re.DOTALL)
+NO_VALUE = frozenset(("", "na", "n/a", "nan", "none", "null", "-", "#n/a", "{}"))
+_TEXT_CELLS = ("context", "response", "reference")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose headings are known.
+
+    Attributes:
+        heading: names of the columns, each once; a column without one is "".
+        heading_line: line of the headings.
+        has_decimal_comma: a comma may be a decimal mark, since it separates no cells.
+        rows: iterator over (line, cells), as many cells as headings.
+    """
+
+    heading: tuple[str, ...]
+    heading_line: int
+    has_decimal_comma: bool
+    rows: Iterator[tuple[int, list[str]]]
+
+
+def is_missing(text: str) -> bool:
+    """Whether a cell says that there is no value: empty, NA, n/a, None, null.
+
+    Args:
+        text: content of a cell.
+
+    Returns:
+        True for these, in letters of either size.
+    """
+    return text.strip().casefold() in NO_VALUE
+
+
+def number_in(text: str, decimal_comma: bool = True) -> float | None:
+    """The number in a cell.
+
+    Args:
+        text: content of the cell, such as "4", "2,5" or "7 - Excellent".
+        decimal_comma: accept a comma as the decimal mark.
+
+    Returns:
+        The number; None where the cell does not begin with one that a dash or the like ends.
+    """
+    text = text.strip()[:400]
+    labelled = _NUMBER_AND_TEXT.fullmatch(text)
+    written = labelled[1] if labelled else text
+    if not _NUMBER.fullmatch(written) or ("," in written and not decimal_comma):
+        return None
+    number = float(written.replace(",", "."))
+    return number if abs(number) < float("inf") else None
+
+
+def open_table(path: Path, problems: Problems, heading_line: int = 0) -> Table:
+    """Find the headings of a table.
+
+    Args:
+        path: CSV, TSV, XLSX, or JSON rows (an array or lines of flat objects).
+        problems: collects faults.
+        heading_line: line of the headings where it is known; 0 to find it.
+
+    Returns:
+        The table; its rows are read as they are asked for.
+
+    Raises:
+        ImportFailed: as in ``open_file``; where the file is damaged or too large; where no row has
+            two cells. Later, from the rows, too.
+    """
+    if _is_json(path):
+        return _json_table(path, problems)
+    if zipfile.is_zipfile(path):
+        rows, delimiter = sheet_rows(path, problems), ""
+    else:
+        rows, delimiter = _delimited(path, problems)
+    first = list(islice(rows, _FIRST))
+    if not first:
+        problems.stop("", "", "holds no rows")
+    place = _heading_index(first, heading_line)
+    line, cells = first[place]
+    names = tuple(_unique(cells))
+    if not any(names):
+        problems.stop(line, "", "names no column")
+    below = chain(first[place + 1 :], rows)
+    return Table(names, line, delimiter != ",", _of_width(below, len(names), problems))
+
+
+def _heading_index(first: Sequence[tuple[int, list[str]]], heading_line: int) -> int:
+    if heading_line:
+        known = [place for place, (line, _) in enumerate(first) if line == heading_line]
+        return known[0] if known else 0
+    widths = [sum(bool(cell.strip()) for cell in cells) for _, cells in first]
+    most = max(widths)
+    return next(place for place, width in enumerate(widths) if width >= most - 1)
+
+
+def _unique(cells: Sequence[str]) -> Iterator[str]:
+    """Headings, of which one that occurs again gets a number."""
+    met: Counter[str] = Counter()
+    for cell in cells:
+        name = re.sub(r"\s+", " ", without_guard(cell)).strip().removeprefix("\ufeff")
+        met[name] += bool(name)
+        yield name if met[name] < 2 else f"{name} ({met[name]})"
+
+
+def _of_width(
+    rows: Iterator[tuple[int, list[str]]], width: int, problems: Problems
+) -> Iterator[tuple[int, list[str]]]:
+    count = 0
+    for line, cells in rows:
+        if not any(map(str.strip, cells)):
+            continue
+        count += 1
+        if count > MAX_ROWS:
+            problems.stop(line, "", f"is row {count:,}; a table has at most {MAX_ROWS:,}")
+        while len(cells) > width and not cells[-1].strip():
+            cells.pop()
+        if len(cells) > width:
+            problems.add(line, "", f"has {len(cells)} cells; the heading line has {width}")
+            continue
+        yield line, cells + [""] * (width - len(cells))
+
+
+# --- delimited text -------------------------------------------------------------------------------
+
+
+def _delimited(path: Path, problems: Problems) -> tuple[Iterator[tuple[int, list[str]]], str]:
+    with open_file(path, problems, utf16=True, taken="a table") as file:
+        start = file.read(64 * 1024)
+        encoding = "utf-16" if start[:2] in UTF16_MARKS else _encoding(start, file)
+    text = start.decode(encoding, "replace")
+    first_line = text.partition("\n")[0] + "\n"
+    named = _SEPARATOR_LINE.match(first_line)
+    delimiter = named[1] if named else _delimiter(text)
+    return _csv_rows(path, encoding, delimiter, problems), delimiter
+
+
+def _encoding(start: bytes, file: Any) -> str:
+    """UTF-8 where the whole file is; else the encoding of Windows in Western Europe."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        chunk = start
+        while chunk:
+            decoder.decode(chunk)
+            chunk = file.read(1024 * 1024)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8-sig"
+
+
+def _delimiter(text: str) -> str:
+    """What cuts the beginning into the most cells, in rows of one width."""
+    best, most = ",", (0, 0)
+    for delimiter in DELIMITERS:
+        widths = []
+        try:
+            for row in islice(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), 20):
+                if any(map(str.strip, row)):
+                    widths.append(len(row))
+        except csv.Error:
+            pass
+        widths = widths[:-1] if len(widths) > 2 else widths  # the last one may be cut
+        widest = max(widths, default=0)
+        score = (sum(width == widest for width in widths) if widest > 1 else 0, widest)
+        if score > most:
+            best, most = delimiter, score
+    return best
+
+
+def _csv_rows(
+    path: Path, encoding: str, delimiter: str, problems: Problems
+) -> Iterator[tuple[int, list[str]]]:
+    csv.field_size_limit(MAX_CELL)
+    with path.open("r", encoding=encoding, newline="") as file:
+        lines = _Lines(file, problems)
+        reader = csv.reader(lines, delimiter=delimiter, strict=False)
+        while True:
+            first = lines.number + 1
+            lines.size = 0
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:
+                problems.stop(first, "", f"is no row of a table: {error}; a quote may be missing")
+            except UnicodeError:
+                problems.stop(first, "", f"is not {encoding}; save the file as UTF-8")
+            if cells is None:
+                return
+            if len(cells) > MAX_COLUMNS:
+                message = f"has {len(cells):,} cells; at most {MAX_COLUMNS:,} are taken"
+                problems.stop(first, "", message)
+            yield first, cells
+
+
+class _Lines:
+    """Lines of text with their number, refusing what is no text."""
+
+    def __init__(self, file: Any, problems: Problems) -> None:
+        self.file = file
+        self.problems = problems
+        self.number = 0
+        self.size = 0
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        line = str(self.file.readline(MAX_ELEMENT + 1))
+        if not line:
+            raise StopIteration
+        self.number += 1
+        self.size += len(line)
+        if self.size > MAX_ELEMENT:
+            message = f"is longer than {MAX_ELEMENT:,} characters; a quote may be missing"
+            self.problems.stop(self.number, "", message)
+        if "\0" in line:
+            place = line.index("\0") + 1
+            self.problems.stop(self.number, "", f"holds a NUL character (character {place:,})")
+        return "\n" if self.number == 1 and _SEPARATOR_LINE.match(line) else line
+
+
+# --- rows as JSON ---------------------------------------------------------------------------------
+
+
+def _is_json(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+
+
+def _json_table(path: Path, problems: Problems) -> Table:
+    """Columns are the keys of the first hundred rows; a value that is no text is written as
+    JSON."""
+    first = list(islice(_json_rows(path, problems), 100))
+    names = tuple(dict.fromkeys(str(key) for _, row in first for key in row))
+    if not names:
+        problems.stop("", "", "holds no rows with keys")
+    if len(names) > MAX_COLUMNS:
+        problems.stop("", "", f"has {len(names):,} keys; at most {MAX_COLUMNS:,} are taken")
+
+    def rows() -> Iterator[tuple[int, list[str]]]:
+        for number, row in _json_rows(path, problems):
+            if unknown := row.keys() - set(names):
+                message = "is a key that the first 100 rows do not have"
+                problems.add(number, str(sorted(unknown)[0])[:100], message)
+            yield number, [_json_cell(row.get(name)) for name in names]
+
+    return Table(names, 0, True, _of_width(rows(), len(names), problems))
+
+
+def _json_rows(path: Path, problems: Problems) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    with path.open("rb") as file:
+        is_array = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
+    elements: Iterator[tuple[Any, Any]]
+    elements = array_elements(path, problems) if is_array else json_lines(path, problems)
+    for number, (_, value) in enumerate(elements, 1):
+        if isinstance(value, dict):
+            yield number, value
+        else:
+            problems.add(number, "", "is no object with the columns as keys")
+
+
+def _json_cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def read_rows(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, str]]]:
+    """Rows of a table by heading.
+
+    Args:
+        path: as in ``open_table``.
+        problems: collects faults.
+
+    Returns:
+        Iterator over (line, cell by heading), without the apostrophes by which spreadsheets are
+        told that a text is no formula.
+
+    Raises:
+        ImportFailed: as in ``open_table``.
+    """
+    table = open_table(path, problems)
+    for line, cells in table.rows:
+        yield line, dict(zip(table.heading, map(without_guard, cells), strict=True))
+
+
+def headings(path: Path) -> tuple[str, ...]:
+    """The headings of a table, for detection.
+
+    Args:
+        path: any file.
+
+    Returns:
+        Names of the columns; none where the file is no table.
+    """
+    try:
+        return open_table(path, Problems(path.name)).heading
+    except ImportFailed:
+        return ()
