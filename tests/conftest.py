@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import importlib
+import itertools
 import json
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -114,6 +116,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("sqlite")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """After a run of many files, those that took longest: where to look when the gate gets slow."""
+    seconds: Counter[str] = Counter()
+    for report in itertools.chain.from_iterable(terminalreporter.stats.values()):
+        if isinstance(report, pytest.TestReport):
+            seconds[report.nodeid.partition("::")[0]] += report.duration
+    if len(seconds) > 20:
+        terminalreporter.section("files that took longest, in seconds")
+        for file, took in seconds.most_common(25):
+            terminalreporter.line(f"{took:7.0f}  {file}")
 
 
 def _is_a_call_of_an_organiser(item: pytest.Item) -> bool:

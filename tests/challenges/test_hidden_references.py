@@ -42,7 +42,7 @@ WISHES = (
     "aspect=overall", "metric=word_f1", "state=scored",
 )  # fmt: skip
 """Queries that some address understands. Others come with the links of pages."""
-WISHED_OF_A_NAME, LINKS_OF_A_PATH = 2, 12
+WISHED_OF_A_NAME, LINKS_OF_A_PATH = (2, 12) if IS_LONG else (1, 4)
 MORE_BELOW = {"participant": "/", "rater": "/rate/"}
 ALL_CORPORA = CompiledQuery(lambda: Corpus.objects.filter(slug=Given("slug")))
 """What opens a corpus's pages to a person, as it is when somebody forgot what a hidden round keeps

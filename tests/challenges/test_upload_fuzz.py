@@ -1,4 +1,4 @@
-"""Hundreds of drawn uploads by page and API, thousands with ``DIALEVAL_LONG=1``: no answer is a fault
+"""150 drawn uploads by page and API, thousands with ``DIALEVAL_LONG=1``: no answer is a fault
 of ours, and what is refused stores nothing."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.ci import IS_LONG
 from tests.stored_uploads import files_below, uploads_folder
 
 SEED = 20
-CASES, IN_ONE_GO = (10_000, 1_000) if IS_LONG else (300, 300)
+CASES, IN_ONE_GO = (10_000, 1_000) if IS_LONG else (150, 150)
 SYSTEMS = ("alpha", "=beta")
 CODES = {200, 201, 302, 400, 403, 409, 413, 415, 422}
 
