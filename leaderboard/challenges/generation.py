@@ -129,8 +129,8 @@ class _Run:
     task_begun_at: float
     asking_since: float = 0.0
     has_requests: bool = False
-    said_at_first: int = 0
-    said: int = 0
+    answered_before: int = 0
+    answered: int = 0
     total: int = 0
     stops: bool = False
     looked_at: float = 0.0
@@ -140,14 +140,14 @@ class _Run:
     def ask_all(self) -> bool:
         """Ask for every turn that has no answer. False where time is up before. Raises
         ``AskFailed``."""
-        self.said = self.said_at_first = prompting.turn_texts(self.submission)
+        self.answered = self.answered_before = prompting.turn_texts(self.submission)
         self.total = prompting.turns_in(self.submission.version_id)
         self._report()
         calls = "one call" if self.prompt.calls == 1 else "two calls"
         LogLine.write(
             self.submission.pk,
-            f"Goes on after {self.said:,} of {self.total:,} turns."
-            if self.said
+            f"Goes on after {self.answered:,} of {self.total:,} turns."
+            if self.answered
             else f"Asking {self.endpoint.model} at {self.total:,} turns, {calls} each.",
         )
         waiting = deque(prompting.dialogues_to_ask(self.submission))
@@ -158,7 +158,7 @@ class _Run:
         with closing(model), _threads() as threads:
             questioner = Questioner(model, self.prompt, prompting.limits_of(round))
             self._ask(waiting, questioner, threads)
-        return self.said == self.total
+        return self.answered == self.total
 
     def _ask(
         self, waiting: deque[int], questioner: Questioner, threads: ThreadPoolExecutor
@@ -199,7 +199,7 @@ class _Run:
                 break
             for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                 dialogue = under_way.pop(future)
-                question, came = dialogue.question, self._settled(dialogue, future)
+                question, came = dialogue.question, self._completion_or_problem(dialogue, future)
                 assert question is not None
                 if (
                     isinstance(came, Exception)
@@ -237,7 +237,9 @@ class _Run:
         assert came is not None
         return dialogue.steps.send(came)
 
-    def _settled(self, dialogue: _Dialogue, future: Future[Completion]) -> Completion | Exception:
+    def _completion_or_problem(
+        self, dialogue: _Dialogue, future: Future[Completion]
+    ) -> Completion | Exception:
         """What came of the call, which is charged for it."""
         assert dialogue.question is not None
         most = dialogue.question.most
@@ -256,27 +258,27 @@ class _Run:
             dialogue_pk, name, deque(turns), prompting.used_in(self.submission, dialogue_pk)
         )
 
-    def _keep(self, dialogue: _Dialogue, said: TurnResponse) -> None:
+    def _keep(self, dialogue: _Dialogue, response: TurnResponse) -> None:
         turn = dialogue.turns.popleft()
         rest: list[int] = []
         line = ""
-        if said.ended:
+        if response.ended:
             rest = [one.pk for one in dialogue.turns]
             dialogue.turns.clear()
             line = (
-                f"Dialogue {dialogue.name} ended at turn {turn.number}: {said.ended}. "
+                f"Dialogue {dialogue.name} ended at turn {turn.number}: {response.ended}. "
                 f"{_left_empty(len(rest))}"
             )
         if not generating.store_response(
-            self.claim, SavedResponse(turn.pk, self.endpoint.model, rest), said, line
+            self.claim, SavedResponse(turn.pk, self.endpoint.model, rest), response, line
         ):
             raise LeaseLost
-        dialogue.used += said.usage
-        self.said += 1 + len(rest)
+        dialogue.used += response.usage
+        self.answered += 1 + len(rest)
         self._report()
 
     def _report(self) -> None:
-        if not work.report(self.claim, self.said, self.total):
+        if not work.report(self.claim, self.answered, self.total):
             raise LeaseLost
 
     def _time_is_up(self) -> bool:
@@ -290,7 +292,9 @@ class _Run:
         if not self.stops and self.has_requests:
             now = time.monotonic()
             ends_soon = now - self.task_begun_at > settings.TASK_SECONDS * SHARE_OF_TASK
-            long_enough = now - self.asking_since > LEAST_SECONDS and self.said > self.said_at_first
+            long_enough = (
+                now - self.asking_since > LEAST_SECONDS and self.answered > self.answered_before
+            )
             self.stops = ends_soon or (long_enough and self._somebody_waits())
         return self.stops
 
@@ -309,7 +313,7 @@ class _Run:
         used = Submission.objects.get(pk=self.submission.pk)
         cost = "" if used.cost is None else f", {format_cost(used.cost)}"
         line = (
-            f"Answered: {self.said:,} turns in {used.calls:,} calls with {used.input_tokens:,} "
+            f"Answered: {self.answered:,} turns in {used.calls:,} calls with {used.input_tokens:,} "
             f"input and {used.output_tokens:,} output tokens{cost}. {signature}"
         )
         if not generating.accept(self.claim, signature, line):
@@ -318,14 +322,14 @@ class _Run:
     def pause(self) -> None:
         """Time is up. What was said is kept, and the next worker goes on. Where nothing was said it
         is an attempt that failed, so that it does not go on for ever."""
-        if self.said == self.said_at_first:
+        if self.answered == self.answered_before:
             seconds = f"{settings.TASK_SECONDS:g} s (DIALEVAL_TASK_SECONDS)"
             raise RetryJob(f"the endpoint gave no answer in the {seconds} that a worker may take.")
         if not Submission.objects.owned(self.claim).release():
             raise LeaseLost
         LogLine.write(
             self.submission.pk,
-            f"Paused after {self.said:,} of {self.total:,} turns; it goes on by itself.",
+            f"Paused after {self.answered:,} of {self.total:,} turns; it goes on by itself.",
         )
 
     def fail(self, failure: AskFailed) -> None:
@@ -339,8 +343,8 @@ class _Run:
             )
         logger.warning("submission %s: %s", self.submission.public_id, failure.reason)
         preserved = (
-            f" {self.said:,} of {self.total:,} turns are answered and kept for another try."
-            if self.said
+            f" {self.answered:,} of {self.total:,} turns are answered and kept for another try."
+            if self.answered
             else ""
         )
         raise FailJob(f"{failure.reason}.{preserved}")

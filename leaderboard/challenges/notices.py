@@ -186,7 +186,7 @@ def _mail(notice: Notice) -> str:
 def _not_taken(refusal: smtplib.SMTPRecipientsRefused) -> FailJob | RetryJob:
     """A code of 400 and more means later: the mailbox is full, or a server that does not know the
     sender waits for the second try (greylisting). 500 and more means never."""
-    codes = [code for code, _said in refusal.recipients.values()]
+    codes = [code for code, _message in refusal.recipients.values()]
     if all(code >= NEVER for code in codes):
         return FailJob("the mail server does not take this address")
     return RetryJob(f"the mail server does not take this address now: {min(codes)}")

@@ -185,10 +185,12 @@ def _differing(models: Iterable[ModelInfo], recipe: str) -> list[str]:
 def _words(model: ModelInfo, differing: Iterable[str]) -> str:
     shown = [*_SHOWN.get(model.recipe, ())]
     names = [*shown, *(name for name in differing if name not in shown)]
-    return ", ".join(_said(name, model.settings[name]) for name in names if name in model.settings)
+    return ", ".join(
+        _setting_text(name, model.settings[name]) for name in names if name in model.settings
+    )
 
 
-def _said(name: str, value: Any) -> str:
+def _setting_text(name: str, value: Any) -> str:
     if name == "contrastive":
         return "no L_CL" if value == "none" else f"L_CL {value}"
     if isinstance(value, bool):
@@ -220,7 +222,9 @@ def _setup(model: ModelInfo) -> str:
         "freeze",
         "turns",
     )
-    shown = [_said(name, model.settings[name]) for name in names if model.settings.get(name)]
+    shown = [
+        _setting_text(name, model.settings[name]) for name in names if model.settings.get(name)
+    ]
     return ", ".join(
         [
             str(model.settings.get("encoder", "")).partition("@")[0],

@@ -330,7 +330,7 @@ def test_cancelling_stops_it_at_the_next_turn_and_no_answer_is_kept_after() -> N
 
         def cancelled_after_the_second(run: Any) -> None:
             report(run)
-            if run.said == 2:
+            if run.answered == 2:
                 interventions.cancel(Submission.objects.get(pk=submission.pk), organiser)
 
         patch.setattr(generation._Run, "_report", cancelled_after_the_second)

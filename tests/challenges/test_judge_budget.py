@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotations.models import AuditEntry, System
 from leaderboard.challenges.actions import setup
 from leaderboard.challenges.actions.finalising import settle
-from leaderboard.challenges.actions.judge_budget import purse_of, set_judge_budget
+from leaderboard.challenges.actions.judge_budget import budget_of, set_judge_budget
 from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.models import Challenge, Submission
 from leaderboard.challenges.queries.judge_budget import judge_budget
@@ -60,7 +60,7 @@ def test_the_scores_that_a_round_asks_for_are_paid_from_the_challenge_s_purse_to
 ) -> None:
     paying = budgets.budgets_of(payer_of(submission))
     assert [
-        one.name for one in paying if one.purse_id == purse_of(challenge_of(submission)).pk
+        one.name for one in paying if one.purse_id == budget_of(challenge_of(submission)).pk
     ] == ["the judges' budget of the challenge Cup"]
     assert len(paying) == 2
 
@@ -117,13 +117,13 @@ def test_a_submission_s_system_is_judged_alone_and_others_without_it(
 
 def test_a_challenge_has_one_purse_however_often_it_is_asked_for(submission: Submission) -> None:
     challenge = challenge_of(submission)
-    assert purse_of(challenge).pk == purse_of(challenge).pk
+    assert budget_of(challenge).pk == budget_of(challenge).pk
     assert Purse.objects.filter(challenge=challenge).count() == 1
 
 
 def test_a_deleted_challenge_leaves_no_purse_behind() -> None:
     challenge = open_challenge("gone", state="draft")
-    pk = purse_of(challenge).pk
+    pk = budget_of(challenge).pk
     setup.delete(challenge)
     assert not Purse.objects.filter(pk=pk).exists()
 
@@ -137,7 +137,7 @@ def test_the_limits_are_stored_and_the_log_says_who_set_them(
     challenge = challenge_of(submission)
     answer = post(organiser, challenge, tokens="5000", usd="2.50")
     assert answer.status_code == 302
-    purse = purse_of(challenge)
+    purse = budget_of(challenge)
     assert (purse.tokens_limit, purse.cost_limit) == (5000, Decimal("2.5"))
     entry = AuditEntry.objects.get(action="challenge.judge_budget")
     assert (entry.actor, entry.challenge) == ("olga", "cup")
@@ -155,7 +155,7 @@ def test_left_empty_there_is_no_limit(organiser: Client, submission: Submission)
     challenge = challenge_of(submission)
     set_judge_budget(challenge, 5000, Decimal(2))
     post(organiser, challenge, tokens="", usd="")
-    purse = purse_of(challenge)
+    purse = budget_of(challenge)
     assert (purse.tokens_limit, purse.cost_limit) == (None, None)
 
 
@@ -181,7 +181,7 @@ def test_bad_limits_are_refused_and_nothing_is_stored(
     organiser: Client, submission: Submission, tokens: str, usd: str, said: str
 ) -> None:
     challenge = challenge_of(submission)
-    pk = purse_of(challenge).pk
+    pk = budget_of(challenge).pk
     Purse.objects.filter(pk=pk).update(
         tokens_spent=100, cost_spent=Decimal("0.5"), tokens_limit=700
     )
@@ -194,7 +194,7 @@ def test_bad_limits_are_refused_and_nothing_is_stored(
 
 def test_what_was_spent_while_the_form_lay_open_counts(submission: Submission) -> None:
     challenge = challenge_of(submission)
-    Purse.objects.filter(pk=purse_of(challenge).pk).update(tokens_spent=100)
+    Purse.objects.filter(pk=budget_of(challenge).pk).update(tokens_spent=100)
     with pytest.raises(Refused):
         set_judge_budget(challenge, 99, None)
 
@@ -202,7 +202,7 @@ def test_what_was_spent_while_the_form_lay_open_counts(submission: Submission) -
 def test_setting_limits_leaves_what_is_spent_alone(submission: Submission) -> None:
     """A worker pays while an organiser sets the limits."""
     challenge = challenge_of(submission)
-    held = purse_of(challenge)
+    held = budget_of(challenge)
     Purse.objects.filter(pk=held.pk).update(tokens_spent=100)
     set_judge_budget(challenge, 500, None)
     assert Purse.objects.get(pk=held.pk).tokens_spent == 100
@@ -219,7 +219,7 @@ def settings_page(client: Client, challenge: Challenge) -> str:
 
 def test_the_settings_say_what_is_spent_and_left(organiser: Client, submission: Submission) -> None:
     challenge = challenge_of(submission)
-    Purse.objects.filter(pk=purse_of(challenge).pk).update(
+    Purse.objects.filter(pk=budget_of(challenge).pk).update(
         tokens_limit=20_000,
         tokens_spent=12_345,
         cost_limit=3,
@@ -235,7 +235,7 @@ def test_the_settings_say_what_is_spent_and_left(organiser: Client, submission: 
 
 def test_a_spent_budget_says_what_to_do(organiser: Client, submission: Submission) -> None:
     challenge = challenge_of(submission)
-    Purse.objects.filter(pk=purse_of(challenge).pk).update(tokens_limit=100, tokens_spent=100)
+    Purse.objects.filter(pk=budget_of(challenge).pk).update(tokens_limit=100, tokens_spent=100)
     assert "Raise the budget, then try them again." in settings_page(organiser, challenge)
 
 
@@ -318,4 +318,4 @@ def test_what_was_handed_in_is_paid_by_its_challenge_when_the_round_no_longer_as
     submission.round.metrics = ["word_f1"]
     submission.round.save()
     paying = {one.purse_id for one in budgets.budgets_of(payer_of(submission))}
-    assert purse_of(challenge_of(submission)).pk in paying
+    assert budget_of(challenge_of(submission)).pk in paying

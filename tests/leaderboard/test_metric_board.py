@@ -17,7 +17,7 @@ from leaderboard.answers.metrics import MetricComparisons, MetricCorrelations
 from leaderboard.pages.metrics.filters import (
     BoardParams,
     UnknownParam,
-    kept,
+    filtered,
     method_of,
     parse_params,
 )
@@ -375,7 +375,7 @@ def test_filters_leave_what_fits(wish: dict[str, str], left: set[str]) -> None:
         *(row(name, "system", 0.1) for name in names),
         row("mine", "system", 0.1, submitted=SENT),
     )
-    assert {one.metric for one in kept(board, BoardParams(**wish)).rows} == left
+    assert {one.metric for one in filtered(board, BoardParams(**wish)).rows} == left
 
 
 def test_a_metric_that_is_not_installed_any_more_has_no_known_method() -> None:

@@ -198,7 +198,7 @@ class JudgeForm(forms.Form):
             # The field of the option that the error names
             self.add_error(
                 next((field for field in OF_FIELDS if f'option "{field}"' in str(problem)), "more"),
-                _said(problem, metric),
+                _message_of(problem, metric),
             )
             return cleaned
         if reason := queries.why_not_offered(configuration, self.version):
@@ -250,7 +250,7 @@ class JudgeForm(forms.Form):
             options = parse(f"{metric.name}[{written}]").options
             named = [part.partition("=")[0].strip() for part in parts_of_list(written)]
         except ConfigurationError as problem:
-            self.add_error("more", _said(problem, metric))
+            self.add_error("more", _message_of(problem, metric))
             return {}
         return {name: options[name] for name in named}
 
@@ -315,7 +315,7 @@ def _bounds(name: str) -> dict[str, str]:
     return {"max": f"{option.most:g}"}
 
 
-def _said(problem: ConfigurationError, metric: Metric) -> str:
+def _message_of(problem: ConfigurationError, metric: Metric) -> str:
     words = str(problem).removeprefix(f"{metric.name}: ")
     return words[:1].upper() + words[1:] + "."
 

@@ -292,7 +292,7 @@ class CampaignForm(AllocationFields):
 
     # --- what comes of it ---
 
-    def asked(self) -> CampaignParams:
+    def params(self) -> CampaignParams:
         """Of a valid form. What the kind does not ask has its default."""
         cleaned = self.cleaned_data
         if self.fixed and self.campaign is not None:

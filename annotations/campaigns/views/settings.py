@@ -28,7 +28,7 @@ def campaign_new(request: HttpRequest) -> HttpResponse:
         return _form_page(request, form, changed=True)
     if request.method == "POST" and form.is_valid():
         try:
-            campaign = setup.create(form.asked(), by=request.user)
+            campaign = setup.create(form.params(), by=request.user)
         except setup.SlugTaken:
             form.add_error("slug", _("Another campaign has this address."))
         else:
@@ -47,7 +47,7 @@ def campaign_settings(request: HttpRequest, slug: str) -> HttpResponse:
         return _form_page(request, form, campaign, changed=True)
     if request.method == "POST" and form.is_valid():
         try:
-            campaign = setup.edit(campaign, form.asked(), by=request.user)
+            campaign = setup.edit(campaign, form.params(), by=request.user)
         except setup.SlugTaken:
             form.add_error("slug", _("Another campaign has this address."))
         except setup.WrongState as refusal:

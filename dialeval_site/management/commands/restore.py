@@ -61,7 +61,7 @@ class Command(ConsoleCommand):
                 raise CommandError(
                     f"{file}: {at}{fault.strerror or fault}; the database is as it was"
                 ) from None
-        for name in done.kept:
+        for name in done.existing:
             self.say(f"was here already and stayed: {name}")
         for name in done.missing:
             self.say(f"was not there when the backup was made: {name}")

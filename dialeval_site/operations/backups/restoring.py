@@ -59,7 +59,7 @@ class Restored:
     tables: int = 0
     files: int = 0
     models: int = 0
-    kept: list[str] = field(default_factory=list)
+    existing: list[str] = field(default_factory=list)
     """Models that were here already under such a name, and stayed."""
     missing: list[str] = field(default_factory=list)
     """Files that were not there when the backup was made."""
@@ -336,7 +336,7 @@ def _install_models(aside: Path, replace: bool, done: Restored) -> None:
         place = Path(settings.HOME) / name
         try:
             if place.exists() and not replace:
-                done.kept.append(name)
+                done.existing.append(name)
                 continue
             place.parent.mkdir(parents=True, exist_ok=True)
             _replace_folder(place, folder)

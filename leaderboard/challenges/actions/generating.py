@@ -32,7 +32,9 @@ class SavedResponse:
     rest: Sequence[int] = ()
 
 
-def store_response(claim: Claim, saved: SavedResponse, said: TurnResponse, line: str = "") -> bool:
+def store_response(
+    claim: Claim, saved: SavedResponse, response: TurnResponse, line: str = ""
+) -> bool:
     """Store what was said at one turn. ``line`` goes to the log with it. What it used is counted
     with each call.
 
@@ -45,13 +47,13 @@ def store_response(claim: Claim, saved: SavedResponse, said: TurnResponse, line:
         GeneratedResponse.objects.create(
             submission_id=claim.row_id,
             turn_id=saved.turn_pk,
-            text=said.text,
-            calls=said.usage.calls,
-            input_tokens=said.usage.input_tokens,
-            output_tokens=said.usage.output_tokens,
-            ended=said.ended[:300],
+            text=response.text,
+            calls=response.usage.calls,
+            input_tokens=response.usage.input_tokens,
+            output_tokens=response.usage.output_tokens,
+            ended=response.ended[:300],
             model=saved.model[:200],
-            reported_model=said.reported_model[:200],
+            reported_model=response.reported_model[:200],
         )
         GeneratedResponse.objects.bulk_create(
             GeneratedResponse(submission_id=claim.row_id, turn_id=turn_pk, model=saved.model[:200])

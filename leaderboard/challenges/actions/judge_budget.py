@@ -29,12 +29,12 @@ def pays_for(billing: BillingContext) -> list[ChargedCall]:
     for submission in withheld.select_related("user"):
         refuse_unless_may_act(submission.user)
     return [
-        ChargedCall(purse_of(one).pk, f"the judges' budget of the challenge {one.name}")
+        ChargedCall(budget_of(one).pk, f"the judges' budget of the challenge {one.name}")
         for one in challenges_that_pay(billing.system_ids, billing.configuration)
     ]
 
 
-def purse_of(challenge: Challenge) -> Purse:
+def budget_of(challenge: Challenge) -> Purse:
     """The challenge's own; made, without limits, where it has none yet. Of two who make one at
     once, one's stays."""
     with transaction.atomic():
@@ -54,7 +54,7 @@ def set_judge_budget(
     """Set both limits; None is no limit. Raises ``Refused`` where more is spent already."""
     with transaction.atomic():
         stored = locked(challenge)
-        budget = Purse.objects.select_for_update().get(pk=purse_of(stored).pk)
+        budget = Purse.objects.select_for_update().get(pk=budget_of(stored).pk)
         charged = balance_of(budget).charged
         if tokens is not None and tokens < charged.tokens:
             raise Refused(_("More tokens than that are spent already."), "tokens")

@@ -109,7 +109,7 @@ class ChallengeForm(forms.Form):
         if not self.has_corpora:
             self.fields["use_plan"].initial = False
 
-    def asked(self) -> ChallengeParams:
+    def params(self) -> ChallengeParams:
         """Of a valid form."""
         cleaned = self.cleaned_data
         return ChallengeParams(

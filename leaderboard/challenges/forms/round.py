@@ -411,7 +411,7 @@ class RoundForm(forms.Form):
 
     # --- what comes of it ---
 
-    def asked(self) -> RoundParams:
+    def params(self) -> RoundParams:
         """Of a valid form. What is settled and was not sent, or sent as it was shown, stays as the
         round has it."""
         values = {name: self.cleaned_data.get(name) for name in NOTED}

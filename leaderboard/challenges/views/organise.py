@@ -47,9 +47,9 @@ def challenge_new(request: HttpRequest) -> HttpResponse:
 def _made(form: ChallengeForm, by: Any) -> Challenge:
     if form.cleaned_data["use_plan"]:
         return create_from_plan(
-            form.asked(), form.cleaned_data["practice"], form.cleaned_data["test"], by
+            form.params(), form.cleaned_data["practice"], form.cleaned_data["test"], by
         )
-    return setup.create(form.asked(), by)
+    return setup.create(form.params(), by)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -60,7 +60,7 @@ def challenge_settings(request: HttpRequest, slug: str) -> HttpResponse:
     form = ChallengeForm(request.POST or None, challenge=challenge)
     if request.method == "POST" and form.is_valid():
         try:
-            challenge = setup.edit(challenge, form.asked(), request.user)
+            challenge = setup.edit(challenge, form.params(), request.user)
         except Refused as refusal:
             show_refusal(form, refusal)
         else:

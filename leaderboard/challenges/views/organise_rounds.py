@@ -34,7 +34,7 @@ def round_new(request: HttpRequest, slug: str) -> HttpResponse:
         return _form_page(request, challenge, form, changed=True)
     if request.method == "POST" and form.is_valid():
         try:
-            round = rounds.create_round(challenge, form.asked(), request.user)
+            round = rounds.create_round(challenge, form.params(), request.user)
         except Refused as refusal:
             show_refusal(form, refusal)
         else:
@@ -53,7 +53,7 @@ def round_settings(request: HttpRequest, slug: str, round_slug: str) -> HttpResp
         return _form_page(request, round.challenge, form, round, changed=True)
     if request.method == "POST" and form.is_valid():
         try:
-            stored = rounds.edit_round(round, form.asked(), request.user)
+            stored = rounds.edit_round(round, form.params(), request.user)
         except Refused as refusal:
             show_refusal(form, refusal)
         else:

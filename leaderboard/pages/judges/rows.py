@@ -200,12 +200,14 @@ def judged_rows(version: CorpusVersion, rows: JudgedRows, chosen: Sequence[int])
         ).values_list("pk", "position", "external_id")
     }
     answers = (
-        _said(numbers, columns, systems, dialogues) if rows.document["level"] == "turn" else {}
+        _responses_of(numbers, columns, systems, dialogues)
+        if rows.document["level"] == "turn"
+        else {}
     )
     return [_row(rows, number, systems, dialogues, answers) for number in numbers]
 
 
-def _said(
+def _responses_of(
     numbers: Sequence[int], columns: Any, systems: Any, dialogues: Any
 ) -> dict[tuple[int, int, int], Response]:
     """(system's position, dialogue's position, turn) → the response, with its turn."""

@@ -190,7 +190,7 @@ def _one_of(params: Mapping[str, str], name: str, default: str, known: Any) -> s
     return requested
 
 
-def kept(document: MetricCorrelations, params: BoardParams) -> MetricCorrelations:
+def filtered(document: MetricCorrelations, params: BoardParams) -> MetricCorrelations:
     """The stored answer with the rows that the filters leave."""
     return replace(document, rows=tuple(row for row in document.rows if params.keeps(row)))
 

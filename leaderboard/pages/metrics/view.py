@@ -25,7 +25,7 @@ from leaderboard.pages.metrics.filters import (
     BoardParams,
     UnknownParam,
     filter_form,
-    kept,
+    filtered,
     parse_params,
 )
 from leaderboard.pages.metrics.lane import metric_lane
@@ -61,7 +61,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         return waiting_page(request, context, found, page_name="Metric leaderboard")
     whole = found.answer
     params = _params(request, systems, whole)
-    document = kept(whole, params)
+    document = filtered(whole, params)
     compared, letters = _letters(version, aspect, params, whole)
     no_letters = why_no_letters(compared.answer if compared else None, params.coefficient)
 
@@ -186,7 +186,7 @@ def _chosen_metric(request: HttpRequest, document: MetricCorrelations, params: B
         return requested
     if requested:
         raise Http404(f"{requested} is not computed on this corpus")
-    best = best_row(kept(document, params), params)
+    best = best_row(filtered(document, params), params)
     if best is not None:
         return best.metric
     return known[0] if known else ""

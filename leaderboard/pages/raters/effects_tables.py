@@ -11,7 +11,7 @@ from common.tables.numerals import written
 from leaderboard.answers.raters import CorrectedSystem, RaterEffect, RaterEffects
 from leaderboard.pages.raters.figures import RaterRow
 
-ALIKE = 0.005
+NEGLIGIBLE_DIFFERENCE = 0.005
 """Rating points: where all means change by as much as this, their differences do not."""
 
 
@@ -210,7 +210,7 @@ def in_one_sentence(document: RaterEffects) -> str:
     if not changed or not document.deviation:
         return ""
     changes = {one.system: one.change for one in changed if one.change is not None}
-    if max(changes.values()) - min(changes.values()) < ALIKE:
+    if max(changes.values()) - min(changes.values()) < NEGLIGIBLE_DIFFERENCE:
         return (
             "The raters judged all systems alike, so their severity leaves the order and the "
             "differences as they are."

@@ -101,8 +101,8 @@ class TextEncoder:
         self.sentence_tokens = min(self.max_tokens, _trained_length(files) or self.max_tokens)
         self.special_ids = self._tokens.special_ids
         self._embeddings: FloatArray | None = None
-        told_apart = self._tokens.as_json() + self._transformer.config_json()
-        digest = hashlib.sha256(told_apart.encode()).hexdigest()[:12]
+        identity = self._tokens.as_json() + self._transformer.config_json()
+        digest = hashlib.sha256(identity.encode()).hexdigest()[:12]
         self.namespace = f"{files.revision}/{digest}/{self.dtype_name}"
 
     def token_states(

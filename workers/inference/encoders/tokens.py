@@ -16,7 +16,7 @@ from typing import Any
 from workers.inference import resources
 from workers.inference.model_files import ModelError, ModelFiles, first_line
 
-ALIKE = 0.8
+LEAST_LENGTH_RATIO = 0.8
 """A text shorter than this share of a batch's longest is padding for the most part: another batch,
 where it pays."""
 
@@ -32,7 +32,7 @@ def batches_by_length(
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
         is_full = (len(batch) + 1) * longest > token_budget
         is_worth_it = worth_a_batch is not None and len(batch) * longest >= worth_a_batch
-        if batch and (is_full or (is_worth_it and lengths[index] < ALIKE * longest)):
+        if batch and (is_full or (is_worth_it and lengths[index] < LEAST_LENGTH_RATIO * longest)):
             yield batch
             batch = []
         if not batch:

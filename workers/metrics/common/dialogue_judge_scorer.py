@@ -269,7 +269,7 @@ def _variants(dialogue: Dialogue) -> list[Dialogue]:
     texts = [Texts.of(example) for example in dialogue]
     if not any(one.removed for one in texts):
         return [dialogue]
-    return [dialogue, tuple(one.removed or one.kept for one in texts)]
+    return [dialogue, tuple(one.removed or one.original for one in texts)]
 
 
 def _turn_trace(turn: int, reading: Reading) -> dict[str, Any]:

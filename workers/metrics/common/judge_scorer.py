@@ -31,7 +31,7 @@ INJECTION_CHARACTERS = 120
 class Texts:
     """A response, or a dialogue's responses, as it is and without what speaks to the judge."""
 
-    kept: Example
+    original: Example
     removed: Example | None
     """None where nothing does."""
     injections: tuple[str, ...]
@@ -55,7 +55,7 @@ class Texts:
     @property
     def all(self) -> tuple[Example, ...]:
         """The versions that the judge is asked about, one or two."""
-        return (self.kept,) if self.removed is None else (self.kept, self.removed)
+        return (self.original,) if self.removed is None else (self.original, self.removed)
 
 
 class JudgeScorer:
@@ -201,7 +201,7 @@ class JudgeCalls:
     def reading(self, example: Example) -> Reading:
         """Reading of the version of a response that counts, with the other version's score."""
         texts = Texts.of(example)
-        retained = self.reading_as_it_is(texts.kept)
+        retained = self.reading_as_it_is(texts.original)
         if texts.removed is None or not retained.trace.request:
             return retained
         return of_both(self.judge, retained, self.reading_as_it_is(texts.removed), texts.injections)

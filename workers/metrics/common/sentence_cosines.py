@@ -46,7 +46,7 @@ class SentenceCosines:
         if progress is not None and examples:
             progress(len(examples))
         self._account = replace(
-            self.told_of(account_of(encoder, self._remarks), examples), read=self._read
+            self.with_facts_of(account_of(encoder, self._remarks), examples), read=self._read
         )
         return scores
 
@@ -54,7 +54,7 @@ class SentenceCosines:
         """Run metadata of the last call."""
         return self._account
 
-    def told_of(self, account: Account, examples: Sequence[Example]) -> Account:  # noqa: ARG002
+    def with_facts_of(self, account: Account, examples: Sequence[Example]) -> Account:  # noqa: ARG002
         """Add what depends on the call's examples to the run metadata."""
         return account
 
@@ -159,7 +159,7 @@ class ContextCosine(SentenceCosines):
         self._utterances = utterances
         self._lengths: dict[str, int] = {}
 
-    def told_of(self, account: Account, examples: Sequence[Example]) -> Account:
+    def with_facts_of(self, account: Account, examples: Sequence[Example]) -> Account:
         having = [has_persona(example) for example in examples]
 
         def facts_of(part: slice) -> SignatureFields:

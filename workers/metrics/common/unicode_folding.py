@@ -65,8 +65,8 @@ def fold(text: str) -> str:
     if text.isascii():
         return text
     plain = unicodedata.normalize("NFC", text).translate(_TABLE)
-    for kept in (_JOINER, _TAGS):
-        plain = kept.sub(lambda match: match[1] or "", plain)
+    for pattern in (_JOINER, _TAGS):
+        plain = pattern.sub(lambda match: match[1] or "", plain)
     return unicodedata.normalize("NFC", plain)
 
 

@@ -92,14 +92,14 @@ def _spoken(messages: Sequence[Message]) -> tuple[Utterance, ...]:
     """The conversation of two that training reads, without system prompts and tools: B is the
     assistant, or whoever speaks last where there is none; A is everybody else. What one of them
     says in several messages is one utterance."""
-    said = [one for one in messages if one.text.strip() and one.role not in UNSPOKEN_ROLES]
-    if not said:
+    spoken = [one for one in messages if one.text.strip() and one.role not in UNSPOKEN_ROLES]
+    if not spoken:
         return ()
-    assistants = {one.speaker for one in said if one.role == ASSISTANT}
-    targets = assistants or {said[-1].speaker}
+    assistants = {one.speaker for one in spoken if one.role == ASSISTANT}
+    targets = assistants or {spoken[-1].speaker}
     return tuple(
         Utterance(TARGET_SPEAKER if is_target else SPEAKERS[0], "\n".join(one.text for one in own))
-        for is_target, own in groupby(said, lambda one: one.speaker in targets)
+        for is_target, own in groupby(spoken, lambda one: one.speaker in targets)
     )
 
 
