@@ -8,8 +8,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
 import pytest
-from django.db import transaction
-from django.db.models import Max
+from django.db import connection, transaction
 from django.test import TestCase
 
 from annotations.models import CorpusVersion
@@ -61,4 +60,7 @@ def undone() -> Iterator[None]:
 
 
 def _newest() -> int:
-    return Analysis.objects.aggregate(newest=Max("pk"))["newest"] or 0
+    """As plain SQL: a walk asks twice for each of thousands of requests."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT MAX(id) FROM {Analysis._meta.db_table}")
+        return cursor.fetchone()[0] or 0

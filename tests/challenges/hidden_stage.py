@@ -296,6 +296,7 @@ def _names(made: Stage) -> dict[tuple[str, str], list[Any]]:
         ("submissions", "public_id"): submissions,
         ("submissions", "id"): submissions,
         ("metric-scores", "pk"): [metric.pk],
+        ("help", "name"): ["challenges"],
         ("campaigns", "slug"): [made.campaign.slug],
         ("campaigns", "pk"): [invitation.pk],
         ("campaigns", "number"): [1],

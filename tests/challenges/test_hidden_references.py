@@ -56,7 +56,7 @@ NOT_STAGED = {
     "room-say", "room-leave", "campaign-dialogues", "chat-system", "chat-system-try",
     # pages of the rater's own work, which an organiser who does not take part has not
     "rate", "rating-start", "rating-guidelines", "rating-work", "rating-submit", "rating-skip",
-    "rating-heartbeat", "rating-leave",
+    "rating-heartbeat", "rating-leave", "own-ratings",
     # 404 where the operator names no provider
     "openid-log-in", "openid-return", "openid-first-log-in",
 }  # fmt: skip
