@@ -90,12 +90,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """What is collected, thousands of modules and tests, stays: nobody looks through it for
-    garbage, now or later."""
+    garbage, now or later; through the rest as seldom as a web server does
+    (``deploy/gunicorn.conf.py``): it took a twentieth of the time."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(50_000, 20, 20)
         gc.enable()
 
 
