@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
+from django.utils.functional import cached_property
 
 
 class Corpus(models.Model):
@@ -115,6 +117,18 @@ class Dialogue(models.Model):
     external_id = models.CharField(max_length=200, help_text="The name the file gives it.")
     persona = models.JSONField(default=list, help_text="Sentences about the target speaker B.")
     partner_persona = models.JSONField(default=list, help_text="Sentences about speaker A.")
+    messages = models.JSONField(
+        default=list,
+        help_text="The whole conversation, once: [{role, text, …}, …] as in a jsonl file; empty "
+        "where each turn has a context of its own.",
+    )
+    interactive = models.BooleanField(
+        default=False, help_text="One system took part: its messages are its responses."
+    )
+    knowledge = models.JSONField(
+        default=list, help_text="Facts or documents that the responses may rest on."
+    )
+    metadata = models.JSONField(default=dict, help_text="Whatever else the file says of it.")
 
     class Meta:
         ordering = ["version", "position"]
@@ -126,12 +140,26 @@ class Dialogue(models.Model):
     def __str__(self) -> str:
         return f"dialogue {self.external_id}"
 
+    @cached_property
+    def spoken(self) -> list[list[str]]:
+        """[speaker, text] of each message: a name where there is one, else the role."""
+        return [[one.get("name") or one["role"], one["text"]] for one in self.messages]
+
 
 class Turn(models.Model):
     dialogue = models.ForeignKey(Dialogue, on_delete=models.CASCADE, related_name="turns")
     number = models.PositiveIntegerField()
-    context = models.JSONField(
-        help_text="Gold utterances before the answer: [[speaker, text], …], oldest first."
+    own_context = models.JSONField(
+        db_column="context",
+        default=list,
+        help_text="Gold utterances before the answer: [[speaker, text], …], oldest first; empty "
+        "where they are the dialogue's messages.",
+    )
+    after = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="How many of the dialogue's messages stand before the answer; none where the "
+        "turn has a context of its own.",
     )
     references = models.JSONField(default=list, help_text="Gold answers; may be none.")
 
@@ -143,6 +171,16 @@ class Turn(models.Model):
 
     def __str__(self) -> str:
         return f"turn {self.number}"
+
+    @property
+    def context(self) -> list[list[str]]:
+        """[[speaker, text], …] before the answer, oldest first. Of a turn with ``after`` this reads
+        the dialogue: select or prefetch it."""
+        return self.own_context if self.after is None else self.dialogue.spoken[: self.after]
+
+    @context.setter
+    def context(self, value: list[list[str]]) -> None:
+        self.own_context = value
 
 
 class System(models.Model):
@@ -183,12 +221,36 @@ class Response(models.Model):
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="responses")
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="responses")
     text = models.TextField(blank=True)
+    parts = models.JSONField(
+        default=list, help_text="What is not text, such as tool calls: [{type, …}, …]."
+    )
+    metadata = models.JSONField(default=dict, help_text="Whatever else the file says of it.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["system", "turn"], name="response_once")]
 
     def __str__(self) -> str:
         return self.text[:80]
+
+
+class Sample(models.Model):
+    """A further response of the same system at the same turn (best of n). The first one is the
+    ``Response``: it is what metrics score and raters judge."""
+
+    response = models.ForeignKey(Response, on_delete=models.CASCADE, related_name="samples")
+    number = models.PositiveIntegerField(help_text="From 1.")
+    text = models.TextField(blank=True)
+    parts = models.JSONField(default=list, help_text="As of a response.")
+    metadata = models.JSONField(default=dict, help_text="Whatever else the file says of it.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["response", "number"], name="sample_once"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="sample_number_from_1"),
+        ]
+
+    def __str__(self) -> str:
+        return f"sample {self.number}"
 
 
 def pseudonym_of(position: int) -> str:
@@ -279,6 +341,144 @@ class Rating(models.Model):
 
     def __str__(self) -> str:
         return f"{self.aspect} {self.score:g}"
+
+
+class Label(models.Model):
+    """What a rater said that is no number: of a response, or, in a dialogue, of a system's part, of
+    one message, or of all of it."""
+
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="labels")
+    question = models.CharField(max_length=100)
+    value = models.JSONField(help_text="A text, or a list of the categories that were chosen.")
+    response = models.ForeignKey(
+        Response, null=True, blank=True, on_delete=models.CASCADE, related_name="labels"
+    )
+    dialogue = models.ForeignKey(
+        Dialogue, null=True, blank=True, on_delete=models.CASCADE, related_name="labels"
+    )
+    system = models.ForeignKey(
+        System, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
+    message = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Place among the dialogue's messages, from 0."
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(
+                    response__isnull=False,
+                    dialogue__isnull=True,
+                    system__isnull=True,
+                    message__isnull=True,
+                )
+                | (
+                    Q(response__isnull=True, dialogue__isnull=False)
+                    & (Q(system__isnull=True) | Q(message__isnull=True))
+                ),
+                name="label_is_of_one_thing",
+            ),
+            models.UniqueConstraint(
+                fields=["response", "rater", "question"],
+                condition=Q(response__isnull=False),
+                name="response_label_once",
+            ),
+            models.UniqueConstraint(
+                "dialogue",
+                Coalesce("system", 0),
+                Coalesce("message", -1),
+                "rater",
+                "question",
+                name="dialogue_label_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.question}: {self.value}"
+
+
+class Preference(models.Model):
+    """A rater compared two responses to one turn (or two samples of one system's), or two systems'
+    parts of a dialogue."""
+
+    class Preferred(models.TextChoices):
+        A = "a", "A"
+        B = "b", "B"
+        TIE = "tie", "a tie"
+        BOTH_BAD = "both_bad", "both bad"
+
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="preferences")
+    aspect = models.CharField(max_length=100)
+    preferred = models.CharField(max_length=8, choices=Preferred)
+    comment = models.TextField(blank=True)
+    metadata = models.JSONField(default=dict, help_text="Whatever else the file says of it.")
+    response_a = models.ForeignKey(
+        Response, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
+    response_b = models.ForeignKey(
+        Response, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
+    sample_a = models.ForeignKey(
+        Sample, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
+    sample_b = models.ForeignKey(
+        Sample, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
+    dialogue = models.ForeignKey(
+        Dialogue, null=True, blank=True, on_delete=models.CASCADE, related_name="preferences"
+    )
+    system_a = models.ForeignKey(
+        System, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
+    system_b = models.ForeignKey(
+        System, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(
+                    response_a__isnull=False,
+                    response_b__isnull=False,
+                    dialogue__isnull=True,
+                    system_a__isnull=True,
+                    system_b__isnull=True,
+                )
+                | (
+                    Q(
+                        response_a__isnull=True,
+                        response_b__isnull=True,
+                        sample_a__isnull=True,
+                        sample_b__isnull=True,
+                        dialogue__isnull=False,
+                        system_a__isnull=False,
+                        system_b__isnull=False,
+                    )
+                    & ~Q(system_a=F("system_b"))
+                ),
+                name="preference_is_of_two_responses_or_two_systems",
+            ),
+            models.CheckConstraint(
+                condition=Q(preferred__in=["a", "b", "tie", "both_bad"]), name="preferred_arm"
+            ),
+            models.UniqueConstraint(
+                "response_a",
+                "response_b",
+                Coalesce("sample_a", 0),
+                Coalesce("sample_b", 0),
+                "rater",
+                "aspect",
+                name="response_preference_once",
+            ),
+            models.UniqueConstraint(
+                fields=["dialogue", "system_a", "system_b", "rater", "aspect"],
+                condition=Q(dialogue__isnull=False),
+                name="dialogue_preference_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.aspect}: {self.preferred}"
 
 
 class DemoAccount(models.Model):

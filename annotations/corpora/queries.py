@@ -7,14 +7,17 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, Subquery
 
 from annotations.corpora.actions import keep_guessed_language, store_counts
+from annotations.formats.records import UNSPOKEN_ROLES
 from annotations.languages import guess_language, language_name
 from annotations.models import (
     Corpus,
     CorpusVersion,
     Dialogue,
+    Label,
+    Preference,
     Rater,
     Rating,
     Response,
@@ -158,6 +161,9 @@ class Counts:
     responses: int
     raters: int
     ratings: int
+    # Of versions that were counted before these were, there are none.
+    labels: int = 0
+    preferences: int = 0
 
 
 def counts_of(version: CorpusVersion) -> Counts:
@@ -189,9 +195,14 @@ def _texts_of(version: CorpusVersion) -> Iterator[str]:
     """References and contexts from the corpus's start: what people said, before what systems
     did."""
     turns = Turn.objects.filter(dialogue__version=version).order_by("dialogue__position", "number")
-    for references, context in turns.values_list("references", "context").iterator(chunk_size=100):
+    for references, context in turns.values_list("references", "own_context").iterator(
+        chunk_size=100
+    ):
         yield from references
         yield from (text for _, text in context)
+    dialogues = version.dialogues.exclude(messages=[]).order_by("position")
+    for messages in dialogues.values_list("messages", flat=True).iterator(chunk_size=20):
+        yield from (one["text"] for one in messages if one["role"] not in UNSPOKEN_ROLES)
 
 
 def _counts_of(version: CorpusVersion) -> Counts:
@@ -202,6 +213,8 @@ def _counts_of(version: CorpusVersion) -> Counts:
         responses=Response.objects.filter(system__version=version, system__withheld=False).count(),
         raters=shown_raters(version).exclude(kind=Rater.Kind.AGGREGATE).count(),
         ratings=shown_ratings(version).count(),
+        labels=Label.objects.filter(rater__version=version).count(),
+        preferences=Preference.objects.filter(rater__version=version).count(),
     )
 
 
@@ -239,13 +252,18 @@ def _withholds(version: CorpusVersion) -> bool:
 
 
 def dialogues_with_counts(version: CorpusVersion) -> QuerySet[Dialogue]:
-    """Each with ``turn_count`` and ``opening``, the context of its first turn (None where it has no
-    turn)."""
+    """Each with ``turn_count``, ``first_context``, the own context of its first turn (None where it
+    has no turn), and ``first_message`` and ``second_message``: whole conversations are not read."""
     first_context = (
-        Turn.objects.filter(dialogue=OuterRef("pk")).order_by("number").values("context")[:1]
+        Turn.objects.filter(dialogue=OuterRef("pk")).order_by("number").values("own_context")[:1]
     )
-    counted = version.dialogues.annotate(turn_count=Count("turns"), opening=Subquery(first_context))
-    return counted.order_by("position")
+    counted = version.dialogues.annotate(
+        turn_count=Count("turns"),
+        first_context=Subquery(first_context),
+        first_message=F("messages__0"),
+        second_message=F("messages__1"),
+    )
+    return counted.defer("messages", "knowledge", "metadata").order_by("position")
 
 
 def resolve_aspect(version: CorpusVersion, aspect: str | None) -> str:

@@ -8,9 +8,12 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 
 from annotations.corpora.queries import shown_raters, shown_systems
+from annotations.formats.importers.canonical import message_of
 from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
+    LabelRecord,
+    PreferenceRecord,
     RaterRecord,
     RatingRecord,
     Record,
@@ -19,7 +22,17 @@ from annotations.formats.records import (
     TurnRecord,
     Utterance,
 )
-from annotations.models import CorpusVersion, Dialogue, Rating, Response, Turn, pseudonym_of
+from annotations.models import (
+    CorpusVersion,
+    Dialogue,
+    Label,
+    Preference,
+    Rating,
+    Response,
+    Sample,
+    Turn,
+    pseudonym_of,
+)
 
 DIALOGUES_A_READ = 50
 
@@ -30,7 +43,7 @@ def records_of(
     """The records in the order of ``formats.records``, read some dialogues at a time. Withheld
     systems, and what was said of them, are left out unless asked for. Without ``raters_named``
     raters stand under the pseudonyms of the pages, and their comments, in which they may name
-    themselves, are left out.
+    themselves, are left out, as is the metadata of their preferences.
 
     Rows come in the order in which they were stored, which is the file's: so an export that names
     raters has the digest of the version.
@@ -81,10 +94,29 @@ def _records_of_dialogues(
         Response.objects.filter(turn__dialogue__in=pks)
         .exclude(system__in=left_out)
         .order_by("turn__dialogue__position", "pk")
-        .values_list("turn__dialogue_id", "turn__number", "system__name", "text"),
+        .values_list(
+            "turn__dialogue_id", "turn__number", "system__name", "text", "parts", "metadata"
+        ),
+        itemgetter(0),
+    )
+    samples = _by_dialogue(
+        Sample.objects.filter(response__turn__dialogue__in=pks)
+        .exclude(response__system__in=left_out)
+        .order_by("response__turn__dialogue__position", "pk")
+        .values_list(
+            "response__turn__dialogue_id",
+            "response__turn__number",
+            "response__system__name",
+            "text",
+            "parts",
+            "metadata",
+            "number",
+        ),
         itemgetter(0),
     )
     ratings = _by_dialogue(_ratings_in(pks, left_out), itemgetter(0))
+    labels = _by_dialogue(_labels_in(pks, left_out), itemgetter(0))
+    preferences = _by_dialogue(_preferences_in(pks, left_out), itemgetter(0))
     for dialogue in Dialogue.objects.filter(pk__in=pks).order_by("position"):
         name = dialogue.external_id
         yield DialogueRecord(
@@ -92,10 +124,18 @@ def _records_of_dialogues(
             tuple(dialogue.persona),
             tuple(dialogue.partner_persona),
             tuple(turn_record(turn) for turn in turns.get(dialogue.pk, ())),
+            tuple(message_of(message) for message in dialogue.messages),
+            dialogue.interactive,
+            tuple(dialogue.knowledge),
+            dialogue.metadata,
         )
-        for _, turn, system, text in responses.get(dialogue.pk, ()):
+        for _, turn, system, text, parts, metadata, *number in (
+            *responses.get(dialogue.pk, ()),
+            *samples.get(dialogue.pk, ()),
+        ):
             if system in shown:
-                yield ResponseRecord(name, turn, system, text)
+                sample = number[0] if number else 0
+                yield ResponseRecord(name, turn, system, text, sample, tuple(parts), metadata)
         for _, _, turn, system, rater, position, aspect, score, comment in ratings.get(
             dialogue.pk, ()
         ):
@@ -103,6 +143,36 @@ def _records_of_dialogues(
                 yield RatingRecord(name, turn, system, rater, aspect, score, comment)
             elif system in shown:
                 yield RatingRecord(name, turn, system, pseudonym_of(position), aspect, score)
+        for _, turn, system, rater, position, question, value, message in labels.get(
+            dialogue.pk, ()
+        ):
+            if not system or system in shown:
+                yield LabelRecord(
+                    name,
+                    turn,
+                    system or "",
+                    rater if raters_named else pseudonym_of(position),
+                    question,
+                    value if isinstance(value, str) else tuple(value),
+                    message,
+                )
+        for one in preferences.get(dialogue.pk, ()):
+            _, turn, system_a, system_b, sample_a, sample_b, preferred, rater, position, *more = one
+            aspect, comment, metadata = more
+            if system_a in shown and system_b in shown:
+                yield PreferenceRecord(
+                    name,
+                    turn,
+                    system_a,
+                    system_b,
+                    preferred,
+                    rater if raters_named else pseudonym_of(position),
+                    aspect,
+                    sample_a or 0,
+                    sample_b or 0,
+                    comment if raters_named else "",
+                    metadata if raters_named else {},
+                )
 
 
 def _by_dialogue(rows, dialogue_of) -> dict[int, list]:
@@ -111,8 +181,8 @@ def _by_dialogue(rows, dialogue_of) -> dict[int, list]:
 
 def turn_record(turn: Turn) -> TurnRecord:
     """A stored turn as it was imported."""
-    context = tuple(Utterance(speaker, text) for speaker, text in turn.context)
-    return TurnRecord(turn.number, context, tuple(turn.references))
+    context = tuple(Utterance(speaker, text) for speaker, text in turn.own_context)
+    return TurnRecord(turn.number, context, tuple(turn.references), turn.after)
 
 
 def _ratings_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]:
@@ -143,3 +213,73 @@ def _ratings_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]
     without_turn = ((*row[:3], None, *row[3:]) for row in of_dialogues)
     for _, pk, dialogue, *rest in merge(of_responses, without_turn, key=itemgetter(0, 1)):
         yield dialogue, pk, *rest
+
+
+def _labels_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]:
+    """(dialogue pk, turn number or None, system or None, rater, rater's position, question, value,
+    message or None) as they were stored."""
+    columns = ("rater__name", "rater__position", "question", "value", "message")
+    of_responses = (
+        Label.objects.filter(response__turn__dialogue__in=dialogues)
+        .exclude(response__system__in=left_out)
+        .order_by("response__turn__dialogue__position", "pk")
+        .values_list(
+            "response__turn__dialogue__position",
+            "pk",
+            "response__turn__dialogue_id",
+            "response__turn__number",
+            "response__system__name",
+            *columns,
+        )
+    )
+    of_dialogues = (
+        Label.objects.filter(dialogue__in=dialogues)
+        .exclude(system__in=left_out, system__isnull=False)
+        .order_by("dialogue__position", "pk")
+        .values_list("dialogue__position", "pk", "dialogue_id", "system__name", *columns)
+    )
+    without_turn = ((*row[:3], None, *row[3:]) for row in of_dialogues)
+    for row in merge(of_responses, without_turn, key=itemgetter(0, 1)):
+        yield row[2:]
+
+
+def _preferences_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]:
+    """(dialogue pk, turn number or None, both systems, both samples' numbers or None, preferred,
+    rater, rater's position, aspect, comment, metadata) as they were stored."""
+    columns = (
+        "sample_a__number",
+        "sample_b__number",
+        "preferred",
+        "rater__name",
+        "rater__position",
+        "aspect",
+        "comment",
+        "metadata",
+    )
+    of_responses = (
+        Preference.objects.filter(response_a__turn__dialogue__in=dialogues)
+        .exclude(response_a__system__in=left_out)
+        .exclude(response_b__system__in=left_out)
+        .order_by("response_a__turn__dialogue__position", "pk")
+        .values_list(
+            "response_a__turn__dialogue__position",
+            "pk",
+            "response_a__turn__dialogue_id",
+            "response_a__turn__number",
+            "response_a__system__name",
+            "response_b__system__name",
+            *columns,
+        )
+    )
+    of_dialogues = (
+        Preference.objects.filter(dialogue__in=dialogues)
+        .exclude(system_a__in=left_out)
+        .exclude(system_b__in=left_out)
+        .order_by("dialogue__position", "pk")
+        .values_list(
+            "dialogue__position", "pk", "dialogue_id", "system_a__name", "system_b__name", *columns
+        )
+    )
+    without_turn = ((*row[:3], None, *row[3:]) for row in of_dialogues)
+    for row in merge(of_responses, without_turn, key=itemgetter(0, 1)):
+        yield row[2:]

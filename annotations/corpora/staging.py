@@ -27,8 +27,11 @@ from django.db import connection, transaction
 from django.db.models import Model, QuerySet
 from django.utils import timezone
 
+from annotations.formats.importers.canonical import message_as_json
 from annotations.formats.records import (
     DialogueRecord,
+    LabelRecord,
+    PreferenceRecord,
     RaterRecord,
     RatingRecord,
     Record,
@@ -39,9 +42,12 @@ from annotations.models import (
     Corpus,
     CorpusVersion,
     Dialogue,
+    Label,
+    Preference,
     Rater,
     Rating,
     Response,
+    Sample,
     System,
     Turn,
 )
@@ -58,6 +64,8 @@ PAUSE_SECONDS = 0.03
 on a busy machine that is more than it should take, and who waits asks every 100 ms by then. What is
 done meanwhile (reading the file) counts."""
 FEWEST_ROWS, MOST_ROWS = 200, 5_000
+MESSAGES_A_ROW = 10
+"""Messages of a dialogue that cost about as much as a row."""
 
 
 class LeaseLost(Exception):
@@ -206,12 +214,15 @@ class _RecordStore:
     dialogues: dict[str, int] = field(default_factory=dict)
     turns: dict[tuple[str, int], int] = field(default_factory=dict)
     responses: dict[tuple[str, int, str], int] = field(default_factory=dict)
+    samples: dict[tuple[str, int, str, int], int] = field(default_factory=dict)
 
     def store(self, records: Iterable[Record]) -> None:
         rows = 0
         for record in records:
             self.waiting.append(record)
-            rows += 1 + len(record.turns) if isinstance(record, DialogueRecord) else 1
+            rows += 1
+            if isinstance(record, DialogueRecord):
+                rows += len(record.turns) + len(record.messages) // MESSAGES_A_ROW
             if rows >= self.transactions.rows:
                 self._write(rows)
                 rows = 0
@@ -223,13 +234,18 @@ class _RecordStore:
             self._write_systems_and_raters()
             self._write_dialogues()
             self._write_responses()
+            self._write_samples()
             ratings = map(self._rating, self._of(RatingRecord))
             Rating.objects.bulk_create(ratings, batch_size=5000)
+            Label.objects.bulk_create(map(self._label, self._of(LabelRecord)), batch_size=5000)
+            preferences = map(self._preference, self._of(PreferenceRecord))
+            Preference.objects.bulk_create(preferences, batch_size=5000)
         # Of the last dialogue responses and ratings may follow; the others are finished.
         last = next(reversed(self.dialogues), None)
         self.dialogues = {name: pk for name, pk in self.dialogues.items() if name == last}
         self.turns = {key: pk for key, pk in self.turns.items() if key[0] == last}
         self.responses = {key: pk for key, pk in self.responses.items() if key[0] == last}
+        self.samples = {key: pk for key, pk in self.samples.items() if key[0] == last}
         self.waiting = []
 
     def _of(self, kind: type[AnyRecord]) -> list[AnyRecord]:
@@ -262,6 +278,10 @@ class _RecordStore:
                 external_id=record.id,
                 persona=list(record.persona),
                 partner_persona=list(record.partner_persona),
+                messages=[message_as_json(message) for message in record.messages],
+                interactive=record.interactive,
+                knowledge=list(record.knowledge),
+                metadata=dict(record.metadata),
             )
             for position, record in enumerate(records, self.dialogues_stored)
         )
@@ -272,7 +292,8 @@ class _RecordStore:
             Turn(
                 dialogue_id=self.dialogues[dialogue],
                 number=turn.number,
-                context=[[utterance.speaker, utterance.text] for utterance in turn.context],
+                own_context=[[utterance.speaker, utterance.text] for utterance in turn.context],
+                after=turn.after,
                 references=list(turn.references),
             )
             for dialogue, turn in of_dialogues
@@ -281,32 +302,87 @@ class _RecordStore:
             self.turns[dialogue, turn.number] = turn.pk
 
     def _write_responses(self) -> None:
-        records = self._of(ResponseRecord)
+        records = [record for record in self._of(ResponseRecord) if not record.sample]
         responses = Response.objects.bulk_create(
             Response(
                 system_id=self.systems[record.system],
                 turn_id=self.turns[record.dialogue_id, record.turn],
                 text=record.text,
+                parts=list(record.parts),
+                metadata=dict(record.metadata),
             )
             for record in records
         )
         for record, response in zip(records, responses, strict=True):
             self.responses[record.dialogue_id, record.turn, record.system] = response.pk
 
+    def _write_samples(self) -> None:
+        records = [record for record in self._of(ResponseRecord) if record.sample]
+        samples = Sample.objects.bulk_create(
+            Sample(
+                response_id=self.responses[record.dialogue_id, record.turn, record.system],
+                number=record.sample,
+                text=record.text,
+                parts=list(record.parts),
+                metadata=dict(record.metadata),
+            )
+            for record in records
+        )
+        for record, sample in zip(records, samples, strict=True):
+            key = (record.dialogue_id, record.turn, record.system, record.sample)
+            self.samples[key] = sample.pk
+
     def _rating(self, record: RatingRecord) -> Rating:
-        if record.turn is None:
-            item = {
-                "system_id": self.systems[record.system],
-                "dialogue_id": self.dialogues[record.dialogue_id],
-            }
-        else:
-            item = {"response_id": self.responses[record.dialogue_id, record.turn, record.system]}
         return Rating(
             rater_id=self.raters[record.rater],
             aspect=record.aspect,
             score=record.score,
             comment=record.comment,
+            **self._item(record.dialogue_id, record.turn, record.system),
+        )
+
+    def _item(self, dialogue: str, turn: int | None, system: str) -> dict[str, int]:
+        if turn is None:
+            return {"system_id": self.systems[system], "dialogue_id": self.dialogues[dialogue]}
+        return {"response_id": self.responses[dialogue, turn, system]}
+
+    def _label(self, record: LabelRecord) -> Label:
+        if record.turn is None and not record.system:
+            item = {"dialogue_id": self.dialogues[record.dialogue_id]}
+        else:
+            item = self._item(record.dialogue_id, record.turn, record.system)
+        return Label(
+            rater_id=self.raters[record.rater],
+            question=record.question,
+            value=record.value if isinstance(record.value, str) else list(record.value),
+            message=record.message,
             **item,
+        )
+
+    def _preference(self, record: PreferenceRecord) -> Preference:
+        dialogue, turn = record.dialogue_id, record.turn
+        pair: dict[str, int | None]
+        if turn is None:
+            pair = {
+                "dialogue_id": self.dialogues[dialogue],
+                "system_a_id": self.systems[record.system_a],
+                "system_b_id": self.systems[record.system_b],
+            }
+        else:
+            arm_a, arm_b = (dialogue, turn, record.system_a), (dialogue, turn, record.system_b)
+            pair = {
+                "response_a_id": self.responses[arm_a],
+                "response_b_id": self.responses[arm_b],
+                "sample_a_id": self.samples[*arm_a, record.sample_a] if record.sample_a else None,
+                "sample_b_id": self.samples[*arm_b, record.sample_b] if record.sample_b else None,
+            }
+        return Preference(
+            rater_id=self.raters[record.rater],
+            aspect=record.aspect,
+            preferred=record.preferred,
+            comment=record.comment,
+            metadata=dict(record.metadata),
+            **pair,
         )
 
 
@@ -327,7 +403,10 @@ def remove(version: CorpusVersion) -> None:
     try:
         renew(version)
         for rows in (
+            Preference.objects.filter(rater__version=version),
+            Label.objects.filter(rater__version=version),
             Rating.objects.filter(rater__version=version),
+            Sample.objects.filter(response__turn__dialogue__version=version),
             Response.objects.filter(turn__dialogue__version=version),
             Turn.objects.filter(dialogue__version=version),
             Dialogue.objects.filter(version=version),

@@ -8,6 +8,7 @@ from django.db.models import Count
 from django.urls import reverse
 
 from annotations.corpora.queries import shown_systems
+from annotations.formats.records import UNSPOKEN_ROLES
 from annotations.models import CorpusVersion, Dialogue
 from common.tables import Cell, Column, Row, Table
 
@@ -107,6 +108,9 @@ def dialogues_table(version: CorpusVersion, dialogues: Iterable[Dialogue]) -> Ta
 
 
 def _opening(dialogue: Dialogue) -> Cell:
-    if not dialogue.opening:
+    for message in (dialogue.first_message, dialogue.second_message):
+        if message and message["text"] and message["role"] not in UNSPOKEN_ROLES:
+            return Cell(message["text"])
+    if not dialogue.first_context:
         return Cell(reason="no utterance comes before the answer")
-    return Cell(dialogue.opening[0][1])
+    return Cell(dialogue.first_context[0][1])

@@ -95,9 +95,20 @@ def _turns_of(version_id: int) -> tuple[tuple[int, Example], ...]:
     may keep it."""
     turns = (
         Turn.objects.filter(dialogue__version_id=version_id)
-        .select_related("dialogue")
+        .prefetch_related("dialogue")
         .order_by("dialogue__position", "number")
     )
+    utterances: dict[int, tuple[Utterance, ...]] = {}
+    """By dialogue: contexts that are beginnings of one conversation share its utterances."""
+
+    def context_of(turn: Turn) -> tuple[Utterance, ...]:
+        if turn.after is None:
+            return tuple(Utterance(speaker, text) for speaker, text in turn.own_context)
+        if turn.dialogue_id not in utterances:
+            spoken = turn.dialogue.spoken
+            utterances[turn.dialogue_id] = tuple(Utterance(*one) for one in spoken)
+        return utterances[turn.dialogue_id][: turn.after]
+
     return tuple(
         (
             turn.pk,
@@ -106,7 +117,7 @@ def _turns_of(version_id: int) -> tuple[tuple[int, Example], ...]:
                 turn=turn.number,
                 persona=tuple(turn.dialogue.persona),
                 partner_persona=tuple(turn.dialogue.partner_persona),
-                context=tuple(Utterance(speaker, text) for speaker, text in turn.context),
+                context=context_of(turn),
                 references=tuple(turn.references),
                 response="",
             ),
@@ -249,7 +260,7 @@ def _held_by(version: CorpusVersion) -> _Held:
         turns = Turn.objects.filter(dialogue__version=version)
         known = version.held = _Held(
             references=turns.exclude(references=[]).exists(),
-            contexts=turns.exclude(context=[]).exists(),
+            contexts=turns.filter(~Q(own_context=[]) | Q(after__gt=0)).exists(),
             personas=version.dialogues.exclude(persona=[]).exists(),
         )
     return known

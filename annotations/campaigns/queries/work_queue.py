@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache, reduce
@@ -23,7 +23,7 @@ from annotations.campaigns.models import (
     Participation,
     Slot,
 )
-from annotations.models import Response, Turn
+from annotations.models import Dialogue, Response, Turn
 
 TOTAL_IS_TRUE_FOR_SECONDS = 30
 
@@ -78,7 +78,7 @@ def item_view(item: Item) -> ItemView:
 def item_views(items: Sequence[Item]) -> list[ItemView]:
     """In the order given, with at most three queries for all of them together."""
     whole = [item for item in items if item.turn_id is None and item.chat_system_id is None]
-    turns = _turns_of({item.dialogue_id for item in whole})
+    turns = _turns_of({item.dialogue_id: item.dialogue for item in whole})
     answers = _answers_of(whole)
     return [_view(item, turns, answers) for item in items]
 
@@ -99,10 +99,11 @@ def assignment_views(assignments: Sequence[Assignment]) -> list[ItemView]:
     ]
 
 
-def _turns_of(dialogues: Collection[int]) -> dict[int, list[Turn]]:
+def _turns_of(dialogues: Mapping[int, Dialogue]) -> dict[int, list[Turn]]:
     found: dict[int, list[Turn]] = defaultdict(list)
     if dialogues:
         for turn in Turn.objects.filter(dialogue__in=dialogues).order_by("dialogue", "number"):
+            turn.dialogue = dialogues[turn.dialogue_id]
             found[turn.dialogue_id].append(turn)
     return found
 
@@ -128,6 +129,7 @@ def _view(
     elif item.turn_id is not None:
         own = item.response.text if item.response is not None else ""
         judged = Line("B", str(item.texts[0]) if item.texts else own, judged=True, place=1)
+        item.turn.dialogue = item.dialogue
         history = tuple(Line(speaker, text) for speaker, text in item.turn.context)
         shape, parts = "turn", (Part(1, (*history, judged)),)
     else:

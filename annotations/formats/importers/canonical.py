@@ -15,6 +15,7 @@ from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
     LabelRecord,
+    Message,
     PreferenceRecord,
     RaterRecord,
     RatingRecord,
@@ -52,6 +53,30 @@ def record_as_json(record: Record) -> dict[str, Any]:
         so that a database that stores numbers by value keeps the digest.
     """
     return {"type": TYPE_NAMES[type(record)], **_fields(record)}
+
+
+def message_as_json(message: Message) -> dict[str, Any]:
+    """Convert a message to a JSON object: what a database stores, and a dialogue's line holds.
+
+    Args:
+        message: any message.
+
+    Returns:
+        ``role``, ``text`` and every other field that is not empty.
+    """
+    return _fields(message)
+
+
+def message_of(stored: Mapping[str, Any]) -> Message:
+    """The message of a JSON object that ``message_as_json`` made.
+
+    Args:
+        stored: the object.
+
+    Returns:
+        The message.
+    """
+    return Message(**{**stored, "parts": tuple(stored.get("parts", ()))})
 
 
 def canonical_line(record: Record) -> str:

@@ -42,7 +42,8 @@ MAX_DEPTH = 20
 """Of objects and lists within metadata and parts."""
 MAX_VALUES = 10_000
 """In one object of metadata or one part."""
-LARGEST_INTEGER = 10**300
+LARGEST_INTEGER = 10**309
+"""Beyond all floating-point numbers."""
 MAX_TIME = 64
 
 

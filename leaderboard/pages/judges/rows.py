@@ -218,7 +218,7 @@ def _responses_of(
         system__in={systems[system].pk for system, _, _ in wanted},
         turn__dialogue__in={dialogues[dialogue][0] for _, dialogue, _ in wanted},
         turn__number__in={turn for _, _, turn in wanted},
-    ).select_related("turn")
+    ).select_related("turn__dialogue")
     position_of = {system.pk: position for position, system in systems.items()}
     dialogue_of = {pk: position for position, (pk, _) in dialogues.items()}
     return {

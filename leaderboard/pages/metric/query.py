@@ -155,7 +155,7 @@ def judged(version: CorpusVersion, gaps: Sequence[WidestGap]) -> list[Judged]:
     responses = {
         (response.system_id, response.turn_id): response
         for response in Response.objects.filter(turn__in=turns, system__in=systems).select_related(
-            "turn"
+            "turn__dialogue"
         )
     }
     found = []

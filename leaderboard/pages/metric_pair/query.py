@@ -233,7 +233,7 @@ def drivers_with_texts(version: CorpusVersion, items: Sequence[dict[str, Any]]) 
             condition |= Q(system=one["system"], turn=one["turn"])
     responses = {
         (response.system_id, response.turn_id): response
-        for response in Response.objects.filter(condition).select_related("turn")
+        for response in Response.objects.filter(condition).select_related("turn__dialogue")
     }
     found = []
     for one in items:

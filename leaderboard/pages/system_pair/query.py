@@ -258,7 +258,7 @@ def item_texts(
     responses = _responses(turns, systems)
     places: dict[int, list[TurnText]] = {}
     names: dict[int, str] = {}
-    for turn in turns.select_related("dialogue").order_by("dialogue__position", "number"):
+    for turn in turns.prefetch_related("dialogue").order_by("dialogue__position", "number"):
         names[turn.dialogue.position] = turn.dialogue.external_id
         places.setdefault(turn.dialogue.position, []).append(
             TurnText(
