@@ -51,6 +51,8 @@ class CorpusOut(Schema):
                     "responses": 300,
                     "raters": 3,
                     "ratings": 5400,
+                    "labels": 0,
+                    "preferences": 0,
                     "imported_at": "2026-11-20T20:00:00Z",
                 }
             ]
@@ -72,6 +74,8 @@ class CorpusOut(Schema):
     responses: int = Field(description="How many they gave.")
     raters: int = Field(description="People who rated.")
     ratings: int = Field(description="How many they gave.")
+    labels: int = Field(description="Categories and texts that they gave.")
+    preferences: int = Field(description="How often they compared two responses or systems.")
     imported_at: datetime = Field(description="When this version came.")
 
 
@@ -85,19 +89,37 @@ class SystemOut(Schema):
 
 
 class UtteranceOut(Schema):
-    speaker: str = Field(description="A or B.")
+    speaker: str = Field(description="A or B; in other conversations a name or a role.")
     text: str = Field(description="What was said.")
+
+
+class MessageOut(Schema):
+    role: str = Field(description="system, user, assistant, tool, or a word of the source.")
+    text: str = Field(description="What was said; may be empty beside parts.")
+    name: str = Field("", description="Tells participants of one role apart.")
+    parts: list[dict[str, Any]] = Field(
+        [], description="What is not text, such as tool calls, each with a type."
+    )
+    time: str = Field("", description="When, in ISO 8601.")
+    metadata: dict[str, Any] = Field({}, description="Whatever else the file says of it.")
 
 
 class ResponseOut(Schema):
     system: str = Field(description="The system's name.")
     text: str = Field(description="What it answered at this turn.")
+    parts: list[dict[str, Any]] = Field(description="What is not text, such as tool calls.")
+    metadata: dict[str, Any] = Field(description="Whatever else the file says of it.")
 
 
 class TurnOut(Schema):
     number: int = Field(description="As files number it.")
     context: list[UtteranceOut] = Field(
-        description="Gold utterances before the answer, oldest first."
+        description="Gold utterances before the answer, oldest first; empty where the dialogue "
+        "has messages."
+    )
+    after: int | None = Field(
+        description="How many of the dialogue's messages stand before the answer; null where the "
+        "turn has a context of its own."
     )
     references: list[str] = Field(description="Gold answers.")
     responses: list[ResponseOut] = Field(description="What systems answered, in their order.")
@@ -114,6 +136,12 @@ class WholeDialogue(Schema):
     id: str = Field(description="The name that files give it.")
     persona: list[str] = Field(description="Sentences about speaker B, who must answer.")
     partner_persona: list[str] = Field(description="Sentences about speaker A.")
+    messages: list[MessageOut] = Field(
+        description="The whole conversation, once; empty where each turn has a context of its own."
+    )
+    interactive: bool = Field(description="Whether one system took part in the conversation.")
+    knowledge: list[str] = Field(description="Facts or documents that responses may rest on.")
+    metadata: dict[str, Any] = Field(description="Whatever else the file says of it.")
     turns: list[TurnOut] = Field(description="In order, each with the systems' responses.")
 
 
@@ -266,14 +294,19 @@ def _whole(dialogue: Dialogue) -> dict[str, Any]:
         "id": dialogue.external_id,
         "persona": dialogue.persona,
         "partner_persona": dialogue.partner_persona,
+        "messages": dialogue.messages,
+        "interactive": dialogue.interactive,
+        "knowledge": dialogue.knowledge,
+        "metadata": dialogue.metadata,
         "turns": [
             {
                 "number": turn.number,
-                "context": [{"speaker": speaker, "text": text} for speaker, text in turn.context],
-                "references": turn.references,
-                "responses": [
-                    {"system": name, "text": text} for name, text in responses.get(turn.pk, ())
+                "context": [
+                    {"speaker": speaker, "text": text} for speaker, text in turn.own_context
                 ],
+                "after": turn.after,
+                "references": turn.references,
+                "responses": responses.get(turn.pk, []),
             }
             for turn in dialogue.turns.all()
         ],

@@ -363,14 +363,15 @@ def dialogue_ratings_in(dialogue: Dialogue) -> QuerySet[Rating]:
     )
 
 
-def responses_in(dialogue: Dialogue) -> dict[int, list[tuple[str, str]]]:
-    """For each turn (pk) of the dialogue: (system, what it answered), in the order of systems."""
+def responses_in(dialogue: Dialogue) -> dict[int, list[dict[str, Any]]]:
+    """For each turn (pk) of the dialogue: the system, and what it answered (``text``, ``parts``,
+    ``metadata``), in the order of systems."""
     rows = (
         Response.objects.filter(turn__dialogue=dialogue, system__withheld=False)
         .order_by("turn__number", "system__position")
-        .values_list("turn_id", "system__name", "text")
+        .values("turn_id", "text", "parts", "metadata", system_name=F("system__name"))
     )
-    found: dict[int, list[tuple[str, str]]] = {}
-    for turn, system, text in rows:
-        found.setdefault(turn, []).append((system, text))
+    found: dict[int, list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(row.pop("turn_id"), []).append({"system": row.pop("system_name"), **row})
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from heapq import merge
 from itertools import groupby
 from operator import attrgetter, itemgetter
@@ -119,16 +119,7 @@ def _records_of_dialogues(
     preferences = _by_dialogue(_preferences_in(pks, left_out), itemgetter(0))
     for dialogue in Dialogue.objects.filter(pk__in=pks).order_by("position"):
         name = dialogue.external_id
-        yield DialogueRecord(
-            name,
-            tuple(dialogue.persona),
-            tuple(dialogue.partner_persona),
-            tuple(turn_record(turn) for turn in turns.get(dialogue.pk, ())),
-            tuple(message_of(message) for message in dialogue.messages),
-            dialogue.interactive,
-            tuple(dialogue.knowledge),
-            dialogue.metadata,
-        )
+        yield dialogue_record(dialogue, turns.get(dialogue.pk, ()))
         for _, turn, system, text, parts, metadata, *number in (
             *responses.get(dialogue.pk, ()),
             *samples.get(dialogue.pk, ()),
@@ -179,10 +170,26 @@ def _by_dialogue(rows, dialogue_of) -> dict[int, list]:
     return {dialogue: list(group) for dialogue, group in groupby(rows, dialogue_of)}
 
 
-def turn_record(turn: Turn) -> TurnRecord:
-    """A stored turn as it was imported."""
-    context = tuple(Utterance(speaker, text) for speaker, text in turn.own_context)
-    return TurnRecord(turn.number, context, tuple(turn.references), turn.after)
+def dialogue_record(dialogue: Dialogue, turns: Iterable[Turn]) -> DialogueRecord:
+    """A stored dialogue with these turns of it, as it was imported."""
+    return DialogueRecord(
+        dialogue.external_id,
+        tuple(dialogue.persona),
+        tuple(dialogue.partner_persona),
+        tuple(
+            TurnRecord(
+                turn.number,
+                tuple(Utterance(speaker, text) for speaker, text in turn.own_context),
+                tuple(turn.references),
+                turn.after,
+            )
+            for turn in turns
+        ),
+        tuple(message_of(message) for message in dialogue.messages),
+        dialogue.interactive,
+        tuple(dialogue.knowledge),
+        dialogue.metadata,
+    )
 
 
 def _ratings_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]:

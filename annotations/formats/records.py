@@ -8,7 +8,7 @@ therefore store or check a corpus without holding it in memory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -32,6 +32,12 @@ Level = Literal["turn", "dialogue"]
 class Utterance:
     speaker: str
     text: str
+
+
+def target_of(context: Sequence[Utterance]) -> str:
+    """Who answers, as the context names its speakers: B, or the assistant of a conversation of
+    roles."""
+    return TARGET_SPEAKER if {one.speaker for one in context} <= {"A", "B"} else ASSISTANT
 
 
 @dataclass(frozen=True, slots=True)

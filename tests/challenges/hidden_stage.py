@@ -4,6 +4,7 @@ teams, submissions of every fate, a campaign; and what an address of the site ma
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -140,6 +141,9 @@ def _version(random: Random) -> tuple[CorpusVersion, list[str], list[str]]:
             persona=["I sail."],
             partner_persona=["I row."],
         )
+        if place % 2:
+            _add_messages(dialogue, gold, last)
+            continue
         said = [["B", f"Well, {gold()}."]]
         for number in range(TURNS):
             said.append(["A", f"What about day {number}?"])
@@ -163,6 +167,35 @@ def _version(random: Random) -> tuple[CorpusVersion, list[str], list[str]]:
             rater=rater, response=response, aspect="overall", score=1 + turn.number
         )
     return version, golds, last
+
+
+def _add_messages(dialogue: Dialogue, gold: Callable[[], str], last: list[str]) -> None:
+    """The conversation once, in roles: golds stand in it after the last turn, too, as in what the
+    file says of it and of its messages."""
+    messages = [
+        {"role": "system", "text": "You sail."},
+        {"role": "assistant", "text": f"Well, {gold()}."},
+    ]
+    for number in range(TURNS):
+        messages.append({"role": "user", "text": f"What about day {number}?"})
+        answer, second = gold(), gold()
+        last += [second] if number < TURNS - 1 else [second, answer]
+        references = [f"I said {answer}.", f"Or {second}."]
+        Turn.objects.create(
+            dialogue=dialogue, number=number, after=len(messages), references=references
+        )
+        found = gold()
+        messages += [
+            {"role": "assistant", "text": "", "parts": [{"type": "tool_call", "name": found}]},
+            {"role": "tool", "text": found},
+            {"role": "assistant", "text": references[0], "metadata": {"draft": answer}},
+        ]
+        if number == TURNS - 1:
+            last.append(found)
+    dialogue.messages = messages
+    dialogue.metadata = {"outcome": gold()}
+    last.append(dialogue.metadata["outcome"])
+    dialogue.save()
 
 
 # --- submissions ----------------------------------------------------------------------------------

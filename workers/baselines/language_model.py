@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from annotations.formats.records import ASSISTANT, TARGET_SPEAKER
 from workers.baselines.base import Place
 from workers.inference.language_models.client import LanguageModel, Message
 
@@ -42,7 +43,10 @@ class LanguageModelSpeaker:
         # The task, B's account of itself where it has one, then the latest utterances with B in the
         # model's place.
         messages = [
-            Message("user" if utterance.speaker == "A" else "assistant", utterance.text)
+            Message(
+                "assistant" if utterance.speaker in (TARGET_SPEAKER, ASSISTANT) else "user",
+                utterance.text,
+            )
             for utterance in place.context[-UTTERANCES_REMEMBERED:]
         ]
         written = self._model.answer(

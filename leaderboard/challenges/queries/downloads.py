@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from annotations.corpora.queries import corpora_with_hidden_references, visible_corpora
-from annotations.corpora.record_stream import turn_record
+from annotations.corpora.record_stream import dialogue_record
 from annotations.formats.records import DialogueRecord
 from annotations.models import CorpusVersion, Dialogue, Turn
 from common.roles import is_organiser
@@ -69,9 +69,4 @@ def dialogue_records(version: CorpusVersion) -> Iterator[DialogueRecord]:
     for start in range(0, len(keys), DIALOGUES_A_READ):
         some = Dialogue.objects.filter(pk__in=keys[start : start + DIALOGUES_A_READ])
         for dialogue in some.order_by("position").prefetch_related("turns"):
-            yield DialogueRecord(
-                dialogue.external_id,
-                tuple(dialogue.persona),
-                tuple(dialogue.partner_persona),
-                tuple(turn_record(turn) for turn in dialogue.turns.all()),
-            )
+            yield dialogue_record(dialogue, dialogue.turns.all())

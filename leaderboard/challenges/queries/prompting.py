@@ -51,7 +51,7 @@ def waiting_turns(submission: Submission, dialogue_pk: int) -> tuple[str, list[W
     answered = GeneratedResponse.objects.filter(
         submission=submission, turn__dialogue=dialogue_pk
     ).values("turn")
-    turns = Turn.objects.filter(dialogue=dialogue_pk).exclude(pk__in=answered).order_by("number")
+    turns = dialogue.turns.exclude(pk__in=answered).order_by("number")
     return dialogue.external_id, [
         WaitingTurn(turn.pk, turn.number, _place(dialogue, turn)) for turn in turns
     ]

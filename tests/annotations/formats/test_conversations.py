@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema_rs import Draft202012Validator, meta
 
-from annotations.formats.importers.canonical import Digest, canonical_line
+from annotations import formats
+from annotations.formats.importers.canonical import (
+    TYPE_NAMES,
+    Digest,
+    canonical_line,
+    record_as_json,
+)
 from annotations.formats.importers.checks import MAX_DEPTH, MAX_VALUES, Checker, json_fault
-from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.problems import ImportFailed, Problems
+from annotations.formats.importers.registry import importers
 from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
@@ -24,7 +34,9 @@ from annotations.formats.records import (
     TurnRecord,
     Utterance,
 )
+from tests.annotations.formats.exporters.helpers import small_corpus
 
+SCHEMA_FILE = Path(formats.__file__).parent / "jsonl.schema.json"
 SYSTEM_PROMPT = Message("system", "Be brief.")
 ASKED = Message("user", "What is in the pot?", "ann", time="2026-11-27T10:00:00Z")
 CALL = Message("assistant", "", parts=({"type": "tool_call", "name": "look", "arguments": "{}"},))
@@ -227,3 +239,46 @@ def test_numbers_that_are_equal_are_written_alike() -> None:
     assert canonical_line(replace(CONVERSATION, metadata=one)) == canonical_line(
         replace(CONVERSATION, metadata=other)
     )
+
+
+# --- the schema -----------------------------------------------------------------------------------
+
+DOCUMENT = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+SCHEMA = Draft202012Validator(DOCUMENT)
+
+
+def test_the_schema_is_one() -> None:
+    assert meta.is_valid(DOCUMENT)
+
+
+@pytest.mark.parametrize("records", [RECORDS, small_corpus()], ids=["version 2", "version 1"])
+def test_every_line_of_an_export_is_of_the_schema(records: list[Record]) -> None:
+    assert [[one.message for one in SCHEMA.iter_errors(record_as_json(record))] for record in (
+        records
+    )] == [[]] * len(records)  # fmt: skip
+
+
+def test_the_schema_has_every_field_of_the_records() -> None:
+    for kind, name in TYPE_NAMES.items():
+        own = {"type", *(field.name for field in fields(kind))}
+        assert set(DOCUMENT["$defs"][name]["properties"]) == own
+    assert set(DOCUMENT["$defs"]["message"]["properties"]) == {
+        field.name for field in fields(Message)
+    }
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"type": "dialogue", "id": "d"},
+        {"type": "dialogue", "id": "d", "messages": [{"role": "user"}]},
+        {"type": "dialogue", "id": "d", "messages": [], "turns": [{"number": 0}]},
+        {"type": "response", "dialogue_id": "d", "turn": 0, "system": "s", "text": "", "txt": ""},
+    ],
+)
+def test_the_schema_refuses_what_the_importer_refuses(line: dict[str, Any], tmp_path: Path) -> None:
+    assert not SCHEMA.is_valid(line)
+    file = tmp_path / "corpus.jsonl"
+    file.write_text(f'{{"type": "corpus"}}\n{json.dumps(line)}\n', encoding="utf-8")
+    with pytest.raises(ImportFailed):
+        list(importers()["jsonl"].read(file))

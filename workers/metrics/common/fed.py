@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.formats.records import Utterance
+from annotations.formats.records import Utterance, target_of
 from common.estimates import Undefined
 from workers.inference.encoders.feature_store import feature_store
 from workers.inference.language_models.likelihood import CausalModel, Continuation, causal_model_for
 from workers.metrics.base import Account, Example, Progress, Score
-from workers.metrics.common.likelihood_scorers import EMPTY_RESPONSE, TARGET
+from workers.metrics.common.likelihood_scorers import EMPTY_RESPONSE
 from workers.metrics.common.named_files import text_of
 from workers.metrics.common.options import account_of
 from workers.metrics.common.readability import read_of_responses
@@ -240,7 +240,7 @@ class FollowUpScorer:
         return sorted(last.values())
 
     def _text_before(self, model: CausalModel, example: Example) -> tuple[str, str]:
-        utterances = (*example.context, Utterance(TARGET, example.response))
+        utterances = (*example.context, Utterance(target_of(example.context), example.response))
         before = before_utterance(self._style, PARTNER, utterances, (), model)
         return before.text, before.lead
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from annotations.formats.records import target_of
 from common.estimates import Undefined
 from workers.inference.language_models.likelihood import (
     CausalModel,
@@ -93,8 +94,9 @@ class Coherency:
                 continue
             key = (example.context, persona)
             if key not in befores:
+                target = target_of(example.context)
                 befores[key] = before_utterance(
-                    self._style, TARGET, example.context, persona, model
+                    self._style, target, example.context, persona, model
                 )
             inputs[index] = self._continuations(befores[key], response, model)
         return inputs
