@@ -3,6 +3,7 @@ matrices."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from annotations.models import (
     Rater,
     Rating,
     Response,
+    Sample,
     System,
     Turn,
     pseudonym_of,
@@ -352,6 +354,87 @@ def ratings_of(responses: Iterable[Response], aspect: str) -> dict[int, list[Rat
     ):
         found.setdefault(response, []).append(RatingInput(score, pseudonym_of(position), kind))
     return found
+
+
+def samples_of(responses: Iterable[Response]) -> dict[int, list[Sample]]:
+    """Further samples of each of these responses (by pk), in their order."""
+    found: dict[int, list[Sample]] = {}
+    for sample in Sample.objects.filter(response__in=responses).order_by("number"):
+        found.setdefault(sample.response_id, []).append(sample)
+    return found
+
+
+class LabelInput(NamedTuple):
+    question: str
+    value: str | list[str]
+
+
+Labels = dict[tuple[int | None, int | None], list[LabelInput]]
+"""By (response, message): both are None where a label is of the whole dialogue."""
+
+
+def labels_in(dialogue: Dialogue, turn: Turn | None) -> Labels:
+    """Labels of the responses at one turn, of messages, and of the dialogue or a system's part of
+    it, in the order in which they came."""
+    labels = Label.objects.filter(
+        Q(dialogue=dialogue) | Q(response__turn=turn) if turn else Q(dialogue=dialogue)
+    ).exclude(Q(response__system__withheld=True) | Q(system__withheld=True))
+    found: Labels = {}
+    for response, message, system, question, value in labels.order_by("pk").values_list(
+        "response_id", "message", "system__name", "question", "value"
+    ):
+        named = f"{system}, {question}" if system else question
+        found.setdefault((response, message), []).append(LabelInput(named, value))
+    return found
+
+
+class PreferenceCount(NamedTuple):
+    """How often people preferred which of two systems."""
+
+    system_a: str
+    system_b: str
+    aspect: str
+    of_whole: bool
+    """Of whole dialogues; else of the responses at one turn."""
+    a: int
+    b: int
+    tie: int
+    both_bad: int
+
+
+def preferences_in(dialogue: Dialogue, turn: Turn | None) -> list[PreferenceCount]:
+    """Comparisons of the responses at one turn, and of whole dialogues, by pair and aspect."""
+    of_dialogue = Q(dialogue=dialogue, system_a__withheld=False, system_b__withheld=False)
+    of_turn = Q(
+        response_a__turn=turn,
+        response_a__system__withheld=False,
+        response_b__system__withheld=False,
+    )
+    rows = Preference.objects.filter(of_dialogue | of_turn if turn else of_dialogue)
+    counts: dict[tuple[str, str, str, bool], Counter[str]] = {}
+    for *of_responses, name_a, name_b, sample_a, sample_b, aspect, preferred in rows.order_by(
+        "pk"
+    ).values_list(
+        "response_a__system__name",
+        "response_b__system__name",
+        "system_a__name",
+        "system_b__name",
+        "sample_a__number",
+        "sample_b__number",
+        "aspect",
+        "preferred",
+    ):
+        of_whole = name_a is not None
+        names = (name_a, name_b) if of_whole else of_responses
+        first, second = (
+            f"{name}, sample {sample}" if sample else name
+            for name, sample in zip(names, (sample_a, sample_b), strict=True)
+        )
+        counts.setdefault((first, second, aspect, of_whole), Counter())[preferred] += 1
+    return [
+        PreferenceCount(*key, *(count[kind] for kind in ("a", "b", "tie", "both_bad")))
+        for key, count in counts.items()
+    ]
 
 
 def dialogue_ratings_in(dialogue: Dialogue) -> QuerySet[Rating]:

@@ -17,9 +17,12 @@ from annotations.models import (
     Corpus,
     CorpusVersion,
     Dialogue,
+    Label,
+    Preference,
     Rater,
     Rating,
     Response,
+    Sample,
     System,
     Turn,
 )
@@ -166,6 +169,7 @@ def _version(random: Random) -> tuple[CorpusVersion, list[str], list[str]]:
         Rating.objects.create(
             rater=rater, response=response, aspect="overall", score=1 + turn.number
         )
+    _add_what_else_was_said(version, rater)
     return version, golds, last
 
 
@@ -195,6 +199,26 @@ def _add_messages(dialogue: Dialogue, gold: Callable[[], str], last: list[str]) 
     dialogue.messages = messages
     dialogue.metadata = {"outcome": gold()}
     last.append(dialogue.metadata["outcome"])
+    dialogue.save()
+
+
+def _add_what_else_was_said(version: CorpusVersion, rater: Rater) -> None:
+    """Labels, a preference, samples and tool calls of the first response."""
+    response = Response.objects.filter(system__version=version).order_by("pk")[0]
+    Response.objects.filter(pk=response.pk).update(
+        parts=[{"type": "tool_call", "name": "tide"}], metadata={"model": "echo"}
+    )
+    sample = Sample.objects.create(response=response, number=1, text="You asked twice.")
+    Label.objects.create(rater=rater, response=response, question="tone", value="flat")
+    Label.objects.create(
+        rater=rater, dialogue=response.turn.dialogue, question="topics", value=["sea", "wind"]
+    )
+    Preference.objects.create(
+        rater=rater, aspect="overall", preferred="a", comment="shorter",
+        response_a=response, response_b=response, sample_b=sample,
+    )  # fmt: skip
+    dialogue = response.turn.dialogue
+    dialogue.knowledge, dialogue.metadata = ["Tides turn."], {"place": "the quay"}
     dialogue.save()
 
 

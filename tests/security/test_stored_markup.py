@@ -31,7 +31,10 @@ NOT_FOR_WORDS = {
     "sha256", "signature", "event", "direction", "recipe", "work", "start", "ranking_metric",
     "stored_as", "slug", "external_id", "model", "device", "code", "version", "details",
 }  # fmt: skip
-PROSE = {"persona", "partner_persona", "context", "texts", "remarks"}
+PROSE = {
+    "persona", "partner_persona", "own_context", "texts", "remarks", "messages", "knowledge", "parts",
+    "metadata", "value",
+}  # fmt: skip
 """JSON whose strings are what people and models said."""
 
 
@@ -76,9 +79,14 @@ def plant() -> set[str]:
 
 
 def with_markup(value: Any, longest: int | None) -> Any:
+    if isinstance(value, dict):
+        planted = {
+            key: one if key == "role" else with_markup(one, None) for key, one in value.items()
+        }
+        return planted if {"role", "type"} & set(value) else {**planted, MARKUP: MARKUP}
     if isinstance(value, list):
         return [
-            with_markup(one, None) if isinstance(one, list) or len(str(one)) > 1 else one
+            with_markup(one, None) if isinstance(one, list | dict) or len(str(one)) > 1 else one
             for one in value
         ]
     if not isinstance(value, str) or (longest is not None and longest < len(MARKUP)):

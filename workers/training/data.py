@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -106,8 +106,12 @@ def measured(dialogues: list[TrainingDialogue]) -> dict[str, Any]:
 
 
 def _turns(version: CorpusVersion) -> Iterator[TurnRecord]:
+    """Each with its context, which a conversation of messages holds once for all."""
     return (
-        turn for one in records_of(version) if isinstance(one, DialogueRecord) for turn in one.turns
+        replace(turn, context=one.context_of(turn))
+        for one in records_of(version)
+        if isinstance(one, DialogueRecord)
+        for turn in one.turns
     )
 
 

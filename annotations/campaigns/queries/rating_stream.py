@@ -20,6 +20,8 @@ from annotations.corpora.record_stream import records_of
 from annotations.formats.exporters.rating_files import LOW_AXIS, RatedItem, RevisionRecord
 from annotations.formats.records import (
     CorpusRecord,
+    LabelRecord,
+    PreferenceRecord,
     RaterRecord,
     RatingRecord,
     Record,
@@ -174,7 +176,7 @@ def campaign_records(campaign: Campaign, everything: bool = False) -> Iterator[R
     names = rated_systems(campaign)
     dialogue = ""
     for record in records_of(campaign.version, include_withheld=True):
-        if isinstance(record, RatingRecord | RaterRecord):
+        if isinstance(record, RatingRecord | RaterRecord | LabelRecord | PreferenceRecord):
             continue
         if isinstance(record, SystemRecord | ResponseRecord):
             name = record.name if isinstance(record, SystemRecord) else record.system

@@ -23,6 +23,8 @@ from annotations.campaigns.models import (
     Participation,
     Slot,
 )
+from annotations.corpora.shown_messages import SHOWN_AT_ONCE, ShownText, shown_message, shown_text
+from annotations.formats.records import ASSISTANT, TARGET_SPEAKER
 from annotations.models import Dialogue, Response, Turn
 
 TOTAL_IS_TRUE_FOR_SECONDS = 30
@@ -42,6 +44,17 @@ class Line:
     given: bool = False
     place: int = 0
     """Of a judged line: which of the judged lines it is, from 1."""
+    said: ShownText | None = None
+    """Of a conversation of roles: the text with its Markdown and tool calls."""
+    is_target: bool = False
+    is_folded: bool = False
+
+    @property
+    def side(self) -> str:
+        """At which side of the page it stands."""
+        if self.said is None:
+            return self.speaker.lower()
+        return "b" if self.is_target else "a"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +63,15 @@ class Part:
 
     number: int
     lines: tuple[Line, ...]
+
+    @property
+    def earlier(self) -> tuple[Line, ...]:
+        """Shown folded."""
+        return self.lines[:-SHOWN_AT_ONCE]
+
+    @property
+    def shown(self) -> tuple[Line, ...]:
+        return self.lines[-SHOWN_AT_ONCE:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +89,25 @@ class ItemView:
     """How many answers are judged together."""
     practice: bool = False
     """Training items say so: feedback follows."""
+    of_roles: bool = False
+    """A conversation of messages with roles, not of A and B."""
 
 
-def item_view(item: Item) -> ItemView:
+def item_view(item: Item, *, markdown: bool = True) -> ItemView:
     """As a rater sees it. An item of an interactive campaign has no answers before its chat: its
     parts are empty."""
-    return item_views([item])[0]
+    return item_views([item], markdown=markdown)[0]
 
 
-def item_views(items: Sequence[Item]) -> list[ItemView]:
+def item_views(items: Sequence[Item], *, markdown: bool = True) -> list[ItemView]:
     """In the order given, with at most three queries for all of them together."""
     whole = [item for item in items if item.turn_id is None and item.chat_system_id is None]
     turns = _turns_of({item.dialogue_id: item.dialogue for item in whole})
     answers = _answers_of(whole)
-    return [_view(item, turns, answers) for item in items]
+    return [_view(item, turns, answers, markdown) for item in items]
 
 
-def assignment_views(assignments: Sequence[Assignment]) -> list[ItemView]:
+def assignment_views(assignments: Sequence[Assignment], *, markdown: bool = True) -> list[ItemView]:
     """Of what raters have in hand; a finished chat is shown with the system's utterances as the
     judged ones.
 
@@ -92,7 +116,7 @@ def assignment_views(assignments: Sequence[Assignment]) -> list[ItemView]:
     """
     bare = [one.item_id for one in assignments if not Item.dialogue.is_cached(one.item)]
     read = Item.objects.select_related("dialogue", "turn", "response").in_bulk(bare) if bare else {}
-    views = item_views([read.get(one.item_id, one.item) for one in assignments])
+    views = item_views([read.get(one.item_id, one.item) for one in assignments], markdown=markdown)
     return [
         _chat_view(view, one) if one.item.chat_system_id is not None else view
         for view, one in zip(views, assignments, strict=True)
@@ -108,8 +132,12 @@ def _turns_of(dialogues: Mapping[int, Dialogue]) -> dict[int, list[Turn]]:
     return found
 
 
-def _answers_of(items: Iterable[Item]) -> dict[tuple[int, int], str]:
-    """(system, turn) → text, of the items that have no text of the organiser's own."""
+Answer = tuple[str, Sequence[Mapping[str, Any]]]
+"""What a system answered: text and parts."""
+
+
+def _answers_of(items: Iterable[Item]) -> dict[tuple[int, int], Answer]:
+    """(system, turn) → answer, of the items that have no text of the organiser's own."""
     wanted = [
         Q(system=item.system_id, turn__dialogue=item.dialogue_id)
         for item in items
@@ -117,23 +145,30 @@ def _answers_of(items: Iterable[Item]) -> dict[tuple[int, int], str]:
     ]
     if not wanted:
         return {}
-    rows = Response.objects.filter(reduce(or_, wanted)).values_list("system_id", "turn_id", "text")
-    return {(system, turn): text for system, turn, text in rows}
+    rows = Response.objects.filter(reduce(or_, wanted)).values_list(
+        "system_id", "turn_id", "text", "parts"
+    )
+    return {(system, turn): (text, parts) for system, turn, text, parts in rows}
 
 
 def _view(
-    item: Item, turns: dict[int, list[Turn]], answers: dict[tuple[int, int], str]
+    item: Item,
+    turns: dict[int, list[Turn]],
+    answers: dict[tuple[int, int], Answer],
+    markdown: bool,
 ) -> ItemView:
     if item.chat_system_id is not None:
         shape, parts = "chat", ()
     elif item.turn_id is not None:
-        own = item.response.text if item.response is not None else ""
-        judged = Line("B", str(item.texts[0]) if item.texts else own, judged=True, place=1)
         item.turn.dialogue = item.dialogue
-        history = tuple(Line(speaker, text) for speaker, text in item.turn.context)
-        shape, parts = "turn", (Part(1, (*history, judged)),)
+        answer: Answer = (str(item.texts[0]), ()) if item.texts else ("", ())
+        if not item.texts and item.response is not None:
+            answer = item.response.text, item.response.parts
+        judged = _judged_line(item.dialogue, answer, 1, markdown)
+        shape, parts = "turn", (Part(1, (*_history(item.turn, 0, markdown), judged)),)
     else:
-        shape, parts = "dialogue", _dialogue_parts(item, turns[item.dialogue_id], answers)
+        shape = "dialogue"
+        parts = _dialogue_parts(item, turns[item.dialogue_id], answers, markdown)
     return ItemView(
         public_id=item.public_id,
         shape=shape,
@@ -142,11 +177,45 @@ def _view(
         parts=parts,
         judged=len(parts),
         practice=item.role == Item.Role.TRAINING,
+        of_roles=bool(item.dialogue.messages),
     )
 
 
+def _history(turn: Turn, start: int, markdown: bool) -> tuple[Line, ...]:
+    """What stands before the answer, from this utterance on. Of messages nothing after the turn's
+    point is read: it may be the gold answer."""
+    if turn.after is None:
+        return tuple(Line(speaker, text) for speaker, text in turn.own_context[start:])
+    shown = [
+        shown_message(message, markdown=markdown, blind=True)
+        for message in turn.dialogue.messages[start : turn.after]
+    ]
+    return tuple(
+        Line(
+            one.speaker,
+            one.said.text,
+            said=one.said,
+            is_target=one.is_target,
+            is_folded=one.is_folded,
+        )
+        for one in shown
+    )
+
+
+def _judged_line(dialogue: Dialogue, answer: Answer, place: int, markdown: bool) -> Line:
+    text, parts = answer
+    if not dialogue.messages and not parts:
+        return Line("B", text, judged=True, place=place)
+    said = shown_text(text, parts, markdown=markdown and bool(dialogue.messages))
+    speaker = ASSISTANT if dialogue.messages else TARGET_SPEAKER
+    return Line(speaker, text, judged=True, place=place, said=said, is_target=True)
+
+
 def _dialogue_parts(
-    item: Item, turns: Sequence[Turn], answers: dict[tuple[int, int], str]
+    item: Item,
+    turns: Sequence[Turn],
+    answers: dict[tuple[int, int], Answer],
+    markdown: bool,
 ) -> tuple[Part, ...]:
     """Each turn adds to the history what was really said since the turn before: B's original answer
     and A's next."""
@@ -155,16 +224,17 @@ def _dialogue_parts(
     for place, turn in enumerate(turns):
         context = list(turn.context)
         is_longer = context[: len(shown)] == shown
-        news = context[len(shown) :] if is_longer else context
-        text = (
-            str(item.texts[place])
+        answer: Answer = (
+            (str(item.texts[place]), ())
             if place < len(item.texts)
-            else answers.get((item.system_id or 0, turn.pk), "")
+            else answers.get((item.system_id or 0, turn.pk), ("", ()))
         )
         lines = [
-            Line(speaker, words, given=speaker == "B" and place > 0) for speaker, words in news
+            replace(line, given=place > 0 and (line.is_target or line.speaker == TARGET_SPEAKER))
+            for line in _history(turn, len(shown) if is_longer else 0, markdown)
         ]
-        parts.append(Part(place + 1, (*lines, Line("B", text, judged=True, place=place + 1))))
+        judged = _judged_line(item.dialogue, answer, place + 1, markdown)
+        parts.append(Part(place + 1, (*lines, judged)))
         shown = context
     return tuple(parts)
 

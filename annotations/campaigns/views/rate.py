@@ -135,12 +135,14 @@ def _work_page(
 ) -> HttpResponse:
     campaign = participation.campaign
     others = [one for one in work_queue.assignments if one.pk != current.pk]
-    view, *upcoming = queries.assignment_views([current, *others])
+    is_raw = "raw" in request.GET
+    view, *upcoming = queries.assignment_views([current, *others], markdown=not is_raw)
     is_rated = current.state == Assignment.State.DONE
     progress = queries.progress_of(participation, len(work_queue.assignments))
     context = {
         "campaign": campaign,
         "view": view,
+        "is_raw": is_raw,
         "upcoming": upcoming,
         "is_rated": is_rated,
         "progress": progress,

@@ -42,7 +42,7 @@ def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folde
         for record in records:
             if isinstance(record, DialogueRecord):
                 tables["dialogues"].writelines(csv_line(row) for row in _turn_rows(record))
-            elif isinstance(record, ResponseRecord):
+            elif isinstance(record, ResponseRecord) and not record.sample:
                 cells = (record.dialogue_id, record.turn, record.system, record.text)
                 tables["responses"].write(csv_line(cells))
             elif isinstance(record, RatingRecord):

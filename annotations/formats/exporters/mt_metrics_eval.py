@@ -161,7 +161,7 @@ def _write_texts(records: Iterable[Record], layout: _Layout) -> None:
             if dialogue:
                 layout.add_dialogue(dialogue, responses)
             dialogue, responses = record, {}
-        elif isinstance(record, ResponseRecord):
+        elif isinstance(record, ResponseRecord) and not record.sample:
             responses[record.system, record.turn] = record.text
         elif isinstance(record, RatingRecord):
             layout.human.setdefault(record.aspect, _HumanScores()).add(record)

@@ -14,7 +14,17 @@ from annotations.formats.importers.base import ImportFailed
 from annotations.formats.importers.registry import importers, likely_format, what_to_do
 from annotations.languages import language_fault
 
-COUNTED = ("dialogue", "turn", "system", "response", "rater", "rating")
+COUNTED = (
+    "dialogue",
+    "message",
+    "turn",
+    "system",
+    "response",
+    "rater",
+    "rating",
+    "label",
+    "preference",
+)
 
 
 class Command(ConsoleCommand):

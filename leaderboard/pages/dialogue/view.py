@@ -4,7 +4,7 @@ scores."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -14,16 +14,28 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotations.corpora.queries import (
+    LabelInput,
+    Labels,
     RatingInput,
     dialogue_at,
     dialogue_ratings_in,
+    labels_in,
+    preferences_in,
     ratings_of,
     responses_at,
+    samples_of,
     shown_systems,
 )
 from annotations.corpora.shortcuts import aspect_or_404, version_or_404
-from annotations.formats.records import TARGET_SPEAKER
-from annotations.models import CorpusVersion, Dialogue, Response, System, Turn
+from annotations.corpora.shown_messages import (
+    SHOWN_AT_ONCE,
+    ShownText,
+    shown_message,
+    shown_metadata,
+    shown_text,
+)
+from annotations.formats.records import ASSISTANT, TARGET_SPEAKER
+from annotations.models import CorpusVersion, Dialogue, Response, Sample, System, Turn
 from common.text import parse_integer
 from leaderboard.corpus_context import corpus_context
 from leaderboard.pages.judges.items import inspector_links
@@ -44,6 +56,18 @@ class Bubble:
     is_later: bool
     """Said after the chosen turn: what systems answered there, they answered without knowing it."""
     begins_later: bool
+    said: ShownText | None = None
+    """Of a conversation of roles: the text with its Markdown and tool calls."""
+    is_target: bool = False
+    is_folded: bool = False
+    labels: tuple[str, ...] = ()
+
+    @property
+    def side(self) -> str:
+        """At which side of the page it stands."""
+        if self.said is None:
+            return self.speaker
+        return "b" if self.is_target else "a"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +81,10 @@ class Card:
     scores: list[TurnScore]
     ratings: list[tuple[str, str]]
     rating_words: str
+    said: ShownText | None
+    samples: list[ShownText]
+    labels: tuple[str, ...]
+    metadata: list[tuple[str, str]]
 
     @property
     def place(self) -> str:
@@ -71,9 +99,11 @@ def dialogue_context(
     aspect: str,
     page: str = "",
     system: str = "",
+    markdown: bool = True,
 ) -> dict[str, Any]:
     """``turn`` is the turn asked for. Of many systems one page is shown: the one asked for by its
-    number or, where ``system`` (a position) is, the page which holds that system."""
+    number or, where ``system`` (a position) is, the page which holds that system. ``markdown`` is
+    False to show texts as they are."""
     turns = list(dialogue.turns.order_by("number"))
     chosen = _chosen_turn(turns, turn)
     shown = _page_of_systems(version, page, system)
@@ -81,7 +111,14 @@ def dialogue_context(
     scores = turn_scores_at(version, chosen, systems) if chosen else {}
     responses = list(responses_at(chosen).filter(system__in=systems)) if chosen else []
     ratings = ratings_of(responses, aspect)
-    bubbles = _bubbles(turns, chosen)
+    labels = labels_in(dialogue, chosen)
+    bubbles = (
+        _message_bubbles(dialogue, turns, chosen, labels, markdown)
+        if dialogue.messages and (chosen is None or chosen.after is not None)
+        else _bubbles(turns, chosen)
+    )
+    chosen_index = next((at for at, one in enumerate(bubbles) if one.begins_later), len(bubbles))
+    samples = samples_of(responses)
     of_whole = dialogue_scores_at(version, dialogue, systems)
     judged_turn = {"turn": chosen.number} if chosen else {}
     return {
@@ -89,10 +126,27 @@ def dialogue_context(
         "turns": turns,
         "turn": chosen,
         "bubbles": bubbles,
+        "earlier": bubbles[: max(0, chosen_index - SHOWN_AT_ONCE)],
+        "shown": bubbles[max(0, chosen_index - SHOWN_AT_ONCE) : chosen_index + SHOWN_AT_ONCE],
+        "later": bubbles[chosen_index + SHOWN_AT_ONCE :],
+        "has_roles": bool(dialogue.messages),
+        "is_raw": not markdown,
+        "metadata": shown_metadata(dialogue.metadata),
+        "dialogue_labels": _label_text(labels.get((None, None), [])),
+        "preferences": preferences_in(dialogue, chosen),
         "has_gold_answer": any(bubble.is_chosen for bubble in bubbles),
         "cards": [
             _card(
-                response, scores.get(response.system_id, []), ratings.get(response.pk, []), aspect
+                response,
+                scores.get(response.system_id, []),
+                ratings.get(response.pk, []),
+                aspect,
+                samples=[
+                    _said(one, bool(dialogue.messages), markdown)
+                    for one in samples.get(response.pk, [])
+                ],
+                labels=_label_text(labels.get((response.pk, None), [])),
+                said=_said(response, bool(dialogue.messages), markdown),
             )
             for response in responses
         ],
@@ -162,13 +216,78 @@ def _bubbles(turns: list[Turn], chosen: Turn | None) -> list[Bubble]:
     ]
 
 
+def _message_bubbles(
+    dialogue: Dialogue,
+    turns: list[Turn],
+    chosen: Turn | None,
+    labels: Labels,
+    markdown: bool,
+) -> list[Bubble]:
+    """All messages. Where the message after the chosen turn's point is not its gold answer, the
+    first reference stands there, if the file has one."""
+    messages = dialogue.messages
+    number_at = {turn.after: turn.number for turn in turns if turn.after is not None}
+    after = len(messages) if chosen is None or chosen.after is None else chosen.after
+    bubbles = []
+    for place, message in enumerate(messages):
+        shown = shown_message(message, markdown=markdown)
+        bubbles.append(
+            Bubble(
+                speaker=shown.speaker,
+                text=shown.said.text,
+                turn=number_at.get(place) if shown.is_target else None,
+                is_chosen=place == after and shown.is_target,
+                is_later=place > after or (place == after and not shown.is_target),
+                begins_later=False,
+                said=shown.said,
+                is_target=shown.is_target,
+                is_folded=shown.is_folded,
+                labels=_label_text(labels.get((None, place), [])),
+            )
+        )
+    if chosen is not None and chosen.references and not any(one.is_chosen for one in bubbles):
+        reference = shown_text(chosen.references[0], markdown=markdown)
+        bubbles.insert(
+            after,
+            Bubble(ASSISTANT, reference.text, chosen.number, True, False, False, reference, True),
+        )
+    first_later = next((at for at, one in enumerate(bubbles) if one.is_later), None)
+    if first_later is not None:
+        bubbles[first_later] = replace(bubbles[first_later], begins_later=True)
+    return bubbles
+
+
+def _said(response: Response | Sample, has_roles: bool, markdown: bool) -> ShownText | None:
+    """Texts of A and B are shown as they are."""
+    if not has_roles and not response.parts and isinstance(response, Response):
+        return None
+    return shown_text(response.text, response.parts, markdown=markdown and has_roles)
+
+
+def _label_text(labels: list[LabelInput]) -> tuple[str, ...]:
+    """``tone: warm (2 raters)``, one for each question and value, in their order."""
+    found: dict[tuple[str, str], int] = {}
+    for one in labels:
+        values = [one.value] if isinstance(one.value, str) else one.value or ["(none)"]
+        for value in values:
+            found[one.question, value] = found.get((one.question, value), 0) + 1
+    return tuple(
+        f"{question}: {value}" + (f" ({count} raters)" if count > 1 else "")
+        for (question, value), count in found.items()
+    )
+
+
 def _conversation_to(turn: Turn) -> list[list[str]]:
     """A turn's context and, where there is one, the gold answer to it."""
     return [*turn.context, *([[TARGET_SPEAKER, turn.references[0]]] if turn.references else [])]
 
 
 def _card(
-    response: Response, scores: list[TurnScore], ratings: list[RatingInput], aspect: str
+    response: Response,
+    scores: list[TurnScore],
+    ratings: list[RatingInput],
+    aspect: str,
+    **more: Any,
 ) -> Card:
     system = response.system
     return Card(
@@ -181,6 +300,8 @@ def _card(
             (_known_rater(rating), f"{rating.score:g}") for rating in ratings if len(ratings) > 1
         ],
         rating_words=_rating_text(ratings, aspect),
+        metadata=shown_metadata(response.metadata),
+        **more,
     )
 
 
@@ -224,7 +345,8 @@ def _whole_dialogue(
 @require_safe
 def dialogue(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     """One dialogue: personas, conversation, the systems' responses at a ``turn``, 25 systems a
-    ``page``; ``system`` is the page that holds the system at this place, from 0."""
+    ``page``; ``system`` is the page that holds the system at this place, from 0; ``raw`` shows
+    Markdown as it was written."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     found = dialogue_at(version, position)
@@ -237,9 +359,10 @@ def dialogue(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     return render(request, "leaderboard/dialogue.html", context)
 
 
-def _filters_of(request: HttpRequest) -> dict[str, str]:
+def _filters_of(request: HttpRequest) -> dict[str, Any]:
     params = request.GET
     return {
+        "markdown": "raw" not in params,
         "turn": params.get("turn", ""),
         "page": params.get("page", ""),
         "system": params.get("system", ""),
