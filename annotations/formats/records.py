@@ -40,6 +40,12 @@ def target_of(context: Sequence[Utterance]) -> str:
     return TARGET_SPEAKER if {one.speaker for one in context} <= {"A", "B"} else ASSISTANT
 
 
+def letter_of(speaker: str) -> str:
+    """A speaker as prompts about A and B name them: the assistant is B, the user A; others keep
+    their names."""
+    return {ASSISTANT: TARGET_SPEAKER, "user": "A"}.get(speaker, speaker)
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One utterance of a conversation.

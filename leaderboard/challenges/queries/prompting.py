@@ -9,6 +9,7 @@ from decimal import Decimal
 from django.db.models import Count, Q, Sum
 
 from annotations.formats.importers.problems import ImportFailed
+from annotations.formats.records import letter_of
 from annotations.models import Dialogue, Turn
 from leaderboard.challenges.models import GeneratedResponse, Round, Submission, Team
 from leaderboard.challenges.prompts.budget import Limits
@@ -138,5 +139,5 @@ def _place(dialogue: Dialogue, turn: Turn) -> Place:
     return Place(
         persona=tuple(dialogue.persona),
         partner_persona=tuple(dialogue.partner_persona),
-        history=tuple((speaker, text) for speaker, text in turn.context),
+        history=tuple((letter_of(speaker), text) for speaker, text in turn.context),
     )

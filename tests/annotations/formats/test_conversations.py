@@ -33,6 +33,8 @@ from annotations.formats.records import (
     SystemRecord,
     TurnRecord,
     Utterance,
+    letter_of,
+    target_of,
 )
 from tests.annotations.formats.exporters.helpers import small_corpus
 
@@ -282,3 +284,14 @@ def test_the_schema_refuses_what_the_importer_refuses(line: dict[str, Any], tmp_
     file.write_text(f'{{"type": "corpus"}}\n{json.dumps(line)}\n', encoding="utf-8")
     with pytest.raises(ImportFailed):
         list(importers()["jsonl"].read(file))
+
+
+def test_prompts_name_the_assistant_b() -> None:
+    assert [letter_of(one) for one in ("A", "B", "user", "assistant", "tool", "ann")] == [
+        "A", "B", "A", "B", "tool", "ann",
+    ]  # fmt: skip
+
+
+def test_the_assistant_answers_a_conversation_of_roles() -> None:
+    assert target_of((Utterance("A", "hi"), Utterance("B", "hello"))) == target_of(()) == "B"
+    assert target_of(CONVERSATION.context_of(CONVERSATION.turns[0])) == "assistant"

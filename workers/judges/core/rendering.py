@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from annotations.formats.records import Utterance
+from annotations.formats.records import Utterance, letter_of
 from workers.inference.language_models.client import Message
 from workers.judges.core.placeholders import MARKS, filled
 from workers.judges.core.prompt_file import JudgePromptFile
@@ -173,7 +173,10 @@ def begun(prompt: JudgePromptFile, label: str) -> str:
 
 def history_utterances(context: Sequence[Utterance]) -> str:
     """One utterance a line with its speaker."""
-    return "\n".join([f"{one.speaker}: {one_line(one.text)}" for one in context]) or NO_HISTORY
+    return (
+        "\n".join([f"{letter_of(one.speaker)}: {one_line(one.text)}" for one in context])
+        or NO_HISTORY
+    )
 
 
 def one_line(text: str) -> str:
