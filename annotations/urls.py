@@ -6,6 +6,8 @@ from annotations.corpora import views
 urlpatterns = [
     path("corpora/new/", views.corpus_new, name="corpus-new"),
     path("corpora/<slug:slug>/seen-by/", views.corpus_seen_by, name="corpus-seen-by"),
+    path("corpora/<slug:slug>/settings/", views.corpus_settings, name="corpus-settings"),
+    path("corpora/<slug:slug>/delete/", views.corpus_delete, name="corpus-delete"),
     path("corpora/<slug:slug>/", views.corpus, name="corpus"),
     path("corpora/<slug:slug>/dialogues/", views.dialogues, name="dialogues"),
     path("audit/", audit_views.audit, name="audit"),

@@ -203,6 +203,26 @@ def show_to(corpus: Corpus, everybody: bool, by: Any = None) -> bool:
         return True
 
 
+def rename(corpus: Corpus, name: str, by: Any = None) -> bool:
+    """Change a corpus's name on pages; its slug stays. Returns whether that is a change."""
+    with transaction.atomic():
+        corpus = Corpus.objects.select_for_update().get(pk=corpus.pk)
+        if corpus.name == name:
+            return False
+        changes = {"name": [corpus.name, name]}
+        corpus.name = name
+        corpus.save(update_fields=["name"])
+        audit.record(by, "corpus.changed", corpus, changes=changes)
+        return True
+
+
+def why_not_deleted(corpus: Corpus) -> str:
+    """What keeps the corpus: campaigns, rounds, submissions. "" where nothing does."""
+    versions = list(corpus.versions.order_by("pk"))
+    keepers = [row for rows in _referring(versions, PROTECT) for row in rows]
+    return _deletion_refusal(corpus.slug, keepers) if keepers else ""
+
+
 def delete_corpus(corpus: Corpus, force: bool = False, by: Any = None) -> None:
     """Delete a corpus with all its versions. Refused while it has metric runs, unless forced; and,
     forced or not, while campaigns rate it, rounds of challenges ask for it or submissions answer

@@ -13,7 +13,9 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotations.formats.importers.registry import importers, likely_format, what_to_do
+from annotations.corpora.kept_files import KeptFile, keep, kept
+from annotations.formats.importers.column_mapping import USES, Column, TableMapping
+from annotations.formats.importers.registry import importers
 from annotations.languages import language_fault
 from annotations.models import Corpus
 from common.text import text_fault
@@ -25,6 +27,10 @@ SEEN_BY = [
 ]
 
 
+MAX_MAPPED_COLUMNS = 60
+"""A wider table is mapped by a file and the command."""
+
+
 def _longest(field: str) -> int:
     return int(Corpus._meta.get_field(field).max_length or 0)
 
@@ -33,14 +39,13 @@ class CorpusForm(forms.Form):
     """What the file itself must be is said by its importer."""
 
     file = forms.FileField(
+        required=False,
         label=gettext_lazy("File"),
         max_length=None,
-        error_messages={
-            "required": gettext_lazy("Choose a file."),
-            "empty": gettext_lazy("The file is empty."),
-        },
+        error_messages={"empty": gettext_lazy("The file is empty.")},
     )
-    format = forms.ChoiceField(label=gettext_lazy("Format"), initial="jsonl")
+    kept = forms.CharField(required=False, widget=forms.HiddenInput)
+    format = forms.ChoiceField(required=False, label=gettext_lazy("Format"))
     name = forms.CharField(
         required=False,
         max_length=_longest("name"),
@@ -82,19 +87,40 @@ class CorpusForm(forms.Form):
     )
 
     likely_format = ""
-    """What the file looks like, where that is not what it was said to be."""
-    what_to_do = ""
-    """With a file of another program that no importer takes."""
+    """What the file looks like, where that is not the format that was chosen."""
+    kept_file: KeptFile | None = None
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.user = user
         self.fields["format"].choices = [  # type: ignore[attr-defined]
-            (one.name, f"{one.name}: {one.summary}") for one in reversed(importers().values())
+            ("", _("Detect from the file")),
+            *((one.name, f"{one.name}: {one.summary}") for one in importers().values()),
         ]
+
+    @property
+    def is_preview(self) -> bool:
+        """Whether the file is shown before it is stored: always where its format is detected."""
+        return "preview" in self.data or not self.cleaned_data["format"]
+
+    def mapping(self) -> TableMapping | None:
+        """What the columns of a table are, where the form says it."""
+        columns: dict[str, Column] = {}
+        for place in range(MAX_MAPPED_COLUMNS):
+            name, use = self.data.get(f"column-{place}"), self.data.get(f"use-{place}")
+            if name is None or use not in USES:
+                break
+            is_judged = use in ("score", "label")
+            aspect, rater = (
+                self.data.get(f"{part}-{place}", "").strip()[:100] if is_judged else ""
+                for part in ("aspect", "rater")
+            )
+            columns[name] = Column(use, aspect, rater)
+        return TableMapping(columns) if columns else None
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
-        if file.size > settings.MAX_CORPUS_UPLOAD_BYTES:
+        if file and file.size > settings.MAX_CORPUS_UPLOAD_BYTES:
             raise forms.ValidationError(
                 _(
                     "The file is larger than %(limit)s MB. Import it on the server: manage.py "
@@ -118,8 +144,9 @@ class CorpusForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        if not self.errors and not cleaned["slug"]:
-            file_name = PurePath(cleaned["file"].name).stem
+        self._keep_the_file(cleaned)
+        if not self.errors and not cleaned["slug"] and self.kept_file:
+            file_name = PurePath(self.kept_file.name).stem
             slug = slugify(cleaned["name"]) or slugify(file_name)
             cleaned["slug"] = slug[: _longest("slug")]
             if not cleaned["slug"]:
@@ -133,17 +160,43 @@ class CorpusForm(forms.Form):
                 self.add_error("slug", message % {"slug": slug})
         return cleaned
 
-    def offer_the_format_that_the_file_has(self) -> None:
-        """After the file could not be read: where its beginning is that of another format, that one
-        is chosen in the form that is shown again, and said. Where it is another program's, what to
-        do with it is said."""
-        path = Path(self.cleaned_data["file"].temporary_file_path())
-        likely, self.what_to_do = likely_format(path)[0], what_to_do(path)
-        if not likely or likely == self.cleaned_data["format"]:
+    def _keep_the_file(self, cleaned: dict[str, Any]) -> None:
+        """A file that was sent is kept, whatever else is wrong in the form."""
+        if "file" in self.errors:
             return
-        self.likely_format = likely
+        if file := cleaned.get("file"):
+            self.kept_file = keep(Path(file.temporary_file_path()), file.name, self.user)
+        elif token := cleaned.get("kept"):
+            self.kept_file = kept(token, self.user)
+            if self.kept_file is None:
+                self.add_error("file", _("The file is no longer here. Choose it again."))
+        else:
+            self.add_error("file", _("Choose a file."))
         self.data = self.data.copy()
-        self.data["format"] = likely
+        self.data["kept"] = self.kept_file.token if self.kept_file else ""
+
+    def offer_format(self, likely: str | None) -> None:
+        """After the file could not be read: choose the format that it looks like, where that is
+        another one, in the form that is shown again."""
+        if likely and likely != self.cleaned_data["format"]:
+            self.likely_format = likely
+            self.data = self.data.copy()
+            self.data["format"] = likely
+
+
+class CorpusNameForm(forms.Form):
+    name = forms.CharField(
+        max_length=_longest("name"),
+        label=gettext_lazy("Name"),
+        help_text=gettext_lazy("As pages call it. Its address stays."),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+    def clean_name(self) -> str:
+        name = str(self.cleaned_data["name"])
+        if fault := text_fault(name, _longest("name")):
+            raise forms.ValidationError(_("The name %(fault)s."), params={"fault": fault})
+        return name
 
 
 class SeenByForm(forms.Form):

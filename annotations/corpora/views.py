@@ -4,7 +4,7 @@ What metrics say of a corpus is shown by the leaderboard."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,21 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotations.corpora import actions, queries
-from annotations.corpora.forms import EVERYBODY, CorpusForm, SeenByForm
+from annotations.corpora import actions, kept_files, queries
+from annotations.corpora.forms import (
+    EVERYBODY,
+    MAX_MAPPED_COLUMNS,
+    CorpusForm,
+    CorpusNameForm,
+    SeenByForm,
+)
 from annotations.corpora.shortcuts import version_or_404
 from annotations.corpora.tables import corpora_table, dialogues_table, systems_table
-from annotations.formats.importers.base import ImportFailed
-from annotations.formats.importers.registry import importers
+from annotations.formats.importers import table
+from annotations.formats.importers.base import Importer, ImportFailed
+from annotations.formats.importers.column_mapping import USES
+from annotations.formats.importers.preview import ShownColumn, preview, table_columns
+from annotations.formats.importers.registry import importers, likely_format, possible_formats
 from annotations.languages import language_name
 from annotations.models import Corpus, CorpusVersion
 from common.file_bodies import takes_file
@@ -97,8 +106,10 @@ organisers_only = organisers_page(*ORGANISERS)
 @organisers_only
 @takes_file(organisers_alone(*ORGANISERS))
 def corpus_new(request: HttpRequest) -> HttpResponse:
-    """Add a corpus: ``file``, ``format``, ``name``, ``slug``, ``seen_by`` (``everybody``,
-    ``organisers``), ``is_new_version``; ``corpus=`` the form for a new version of one.
+    """Add a corpus: ``file``, or ``kept`` (one that was sent before); ``format`` (detected without
+    it); ``preview`` (show it, store nothing); ``column-N``, ``use-N``, ``aspect-N``, ``rater-N`` (of a
+    table); ``name``, ``slug``, ``seen_by`` (``everybody``, ``organisers``), ``is_new_version``.
+    ``corpus=`` the form for a new version of one.
 
     The file is read whole before anything is stored, in this request: its size is bounded.
     """
@@ -107,21 +118,32 @@ def corpus_new(request: HttpRequest) -> HttpResponse:
         is_known = Corpus.objects.filter(slug=slug[:80]).exists()
         initial = {"slug": slug, "is_new_version": True} if is_known else {}
         return _form_page(request, CorpusForm(initial=initial))
-    form = CorpusForm(request.POST, request.FILES)
-    if not form.is_valid():
+    form = CorpusForm(request.POST, request.FILES, user=request.user)
+    if not form.is_valid() or form.kept_file is None:
         return _form_page(request, form)
-    try:
-        outcomes = _imported(request, form)
-    except ImportFailed as failure:
-        form.offer_the_format_that_the_file_has()
-        return _form_page(request, form, failure)
-    except actions.CorpusExists as known:
-        message = _(
-            "%(slug)s is here already. Choose another address, or say that this is a new version "
-            "of it."
-        )
-        form.add_error("slug", message % {"slug": known})
-        return _form_page(request, form)
+    with kept_files.readable(form.kept_file) as path:
+        likely, reason = likely_format(path)
+        name = form.cleaned_data["format"] or likely
+        if name is None:
+            message = _("The format was not detected: %(reason)s. Choose it.")
+            form.add_error("format", message % {"reason": reason})
+            return _form_page(request, form)
+        try:
+            if form.is_preview:
+                return _preview_page(request, form, importers()[name], path)
+            outcomes = _imported(request, form, importers()[name], path)
+        except ImportFailed as failure:
+            form.offer_format(likely)
+            columns = _shown_columns(form, importers()[name], path)
+            return _form_page(request, form, failure, columns)
+        except actions.CorpusExists as known:
+            message = _(
+                "%(slug)s is here already. Choose another address, or say that this is a new "
+                "version of it."
+            )
+            form.add_error("slug", message % {"slug": known})
+            return _form_page(request, form)
+    kept_files.remove(form.kept_file)
     for outcome in outcomes:
         _tell(request, outcome)
     return (
@@ -132,11 +154,13 @@ def corpus_new(request: HttpRequest) -> HttpResponse:
 
 
 @sensitive_variables()
-def _imported(request: HttpRequest, form: CorpusForm) -> list[actions.ImportOutcome]:
-    params = form.cleaned_data
+def _imported(
+    request: HttpRequest, form: CorpusForm, importer: Importer, path: Path
+) -> list[actions.ImportOutcome]:
+    params, mapping = form.cleaned_data, form.mapping()
     return actions.import_corpus(
-        importers()[params["format"]],
-        Path(params["file"].temporary_file_path()),
+        table.with_mapping(mapping) if mapping and importer is table.IMPORTER else importer,
+        path,
         params["slug"],
         params["name"],
         is_public=params["seen_by"] == EVERYBODY,
@@ -146,11 +170,45 @@ def _imported(request: HttpRequest, form: CorpusForm) -> list[actions.ImportOutc
     )
 
 
-def _form_page(
-    request: HttpRequest, form: CorpusForm, failure: ImportFailed | None = None
+def _preview_page(
+    request: HttpRequest, form: CorpusForm, importer: Importer, path: Path
 ) -> HttpResponse:
-    """Problems are told with the sender's name of the file, not with the one that it has here."""
-    file_name = form.cleaned_data["file"].name if failure else ""
+    """The format, counts, first rows, and what each column of a table is: nothing is stored."""
+    found = preview(importer, path, form.mapping() if importer is table.IMPORTER else None)
+    form.data["format"] = importer.name
+    others = [one.name for one in possible_formats(path) if one.name != importer.name]
+    context = {
+        "section": "corpora",
+        "form": form,
+        "preview": found,
+        "format": importer,
+        "other_formats": ", ".join(others),
+        "columns": _shown_columns(form, importer, path),
+        "uses": USES,
+        "largest_mb": settings.MAX_CORPUS_UPLOAD_BYTES // 1_000_000,
+    }
+    return render(request, "annotations/corpus_new.html", context)
+
+
+def _shown_columns(form: CorpusForm, importer: Importer, path: Path) -> list[ShownColumn]:
+    """Of a table that is not too wide for a form."""
+    if importer is not table.IMPORTER:
+        return []
+    try:
+        columns = table_columns(path, form.mapping())
+    except ImportFailed:
+        return []
+    return columns if len(columns) <= MAX_MAPPED_COLUMNS else []
+
+
+def _form_page(
+    request: HttpRequest,
+    form: CorpusForm,
+    failure: ImportFailed | None = None,
+    columns: Sequence[ShownColumn] = (),
+) -> HttpResponse:
+    """Problems are listed with the sender's name of the file, not with the one that it has here."""
+    file_name = form.kept_file.name if failure and form.kept_file else ""
     context = {
         "section": "corpora",
         "form": form,
@@ -158,6 +216,8 @@ def _form_page(
         if failure
         else [],
         "is_cut": failure is not None and failure.stopped,
+        "columns": columns,
+        "uses": USES,
         "largest_mb": settings.MAX_CORPUS_UPLOAD_BYTES // 1_000_000,
     }
     return render(
@@ -192,6 +252,46 @@ def _tell(request: HttpRequest, outcome: actions.ImportOutcome) -> None:
         )
         % (names | numbers),
     )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@organisers_only
+def corpus_settings(request: HttpRequest, slug: str) -> HttpResponse:
+    """A corpus's name (``name``), who sees it, and its deletion with what depends on it."""
+    version = version_or_404(request, slug)
+    form = CorpusNameForm(request.POST or None, initial={"name": version.corpus.name})
+    if request.method == "POST" and form.is_valid():
+        if actions.rename(version.corpus, form.cleaned_data["name"], by=request.user):
+            messages.success(request, _("The name is changed."))
+        return redirect("corpus-settings", slug)
+    context = {
+        "section": "corpora",
+        "tab": "settings",
+        "version": version,
+        "form": form,
+        "counts": queries.counts_of(version),
+        "versions": version.corpus.versions.count(),
+        "why_not_deleted": actions.why_not_deleted(version.corpus),
+    }
+    status = 422 if form.is_bound else 200
+    return render(request, "annotations/corpus_settings.html", context, status=status)
+
+
+@require_POST
+@organisers_only
+def corpus_delete(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete a corpus with its versions, ratings and scores: ``slug`` typed."""
+    corpus = version_or_404(request, slug).corpus
+    if request.POST.get("slug", "") != slug:
+        messages.error(request, _("Nothing was deleted: type the corpus's address to delete it."))
+        return redirect("corpus-settings", slug)
+    try:
+        actions.delete_corpus(corpus, force=True, by=request.user)
+    except actions.CorpusHasResults as refusal:
+        messages.error(request, str(refusal))
+        return redirect("corpus-settings", slug)
+    messages.success(request, _("%(slug)s is deleted.") % {"slug": slug})
+    return redirect("home")
 
 
 @require_POST

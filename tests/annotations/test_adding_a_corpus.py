@@ -15,7 +15,7 @@ from django.contrib.auth.models import Group
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from annotations.models import AuditEntry, Corpus, CorpusVersion, Dialogue, Rating
+from annotations.models import AuditEntry, Corpus, CorpusVersion, Dialogue, Rating, System
 from common.roles import ORGANISER
 from leaderboard.challenges.uploads import incoming_folder
 from tests.at_once import at_once
@@ -239,7 +239,6 @@ def test_a_hostile_file_name_does_no_harm(organiser: Client, name: str) -> None:
         ("name", "a\0b"),
         ("name", "\ud800"),
         ("format", "exe"),
-        ("format", ""),
         ("seen_by", "nobody"),
     ],
 )
@@ -306,11 +305,107 @@ def test_a_table_of_ratings_from_excel_becomes_a_corpus(organiser: Client) -> No
     assert Rating.objects.get().score == 4.5
 
 
-def test_a_file_of_label_studio_is_refused_with_what_to_do(organiser: Client) -> None:
-    export = b'[{"id": 1, "data": {}, "annotations": [{"id": 7, "completed_by": 3, "result": []}]}]'
-    answer = send(organiser, export, "export.json")
+# --- a look before it is stored -------------------------------------------------------------------
+
+SHEET = (
+    b"item,bot,reply,quality r1,quality r2\r\n"
+    b"1,cook,Leeks.,4,5\r\n1,parrot,Pot?,1,2\r\n2,cook,Bread.,3,3\r\n2,parrot,Oven?,2,1\r\n"
+)
+
+
+def kept_in(answer: Any) -> str:
+    [token] = re.findall(r'name="kept" value="([^"]*)"', answer.content.decode())
+    return str(token)
+
+
+def test_a_file_without_a_format_is_shown_and_not_stored(organiser: Client) -> None:
+    answer = send(organiser, b"item,reply,quality\n1,Leeks.,4\n", "sheet.csv", format="")
+    assert answer.status_code == 200
+    assert "Format: table –" in said(answer)
+    assert "Conversations: 1, messages: 0, systems: 1, responses: 1" in said(answer)
+    assert "Leeks." in said(answer)
+    assert not Corpus.objects.exists()
+
+
+def test_a_file_that_was_shown_is_stored_without_choosing_it_again(organiser: Client) -> None:
+    fields = {"format": "table", "seen_by": "organisers", "slug": "", "name": ""}
+    sheet = b"item,system,reply,quality r1,quality r2\n1,cook,Leeks.,4,5\n1,parrot,Pot?,1,2\n"
+    shown = send(organiser, sheet, "sheet.csv", preview="1", format="")
+    assert not Corpus.objects.exists()
+    answer = organiser.post(PAGE, {**fields, "kept": kept_in(shown)})
+    assert answer["Location"] == "/corpora/sheet/"
+    assert sorted(Rating.objects.values_list("score", flat=True)) == [1, 2, 4, 5]
+    again = organiser.post(PAGE, {**fields, "kept": kept_in(shown), "slug": "twice"})
+    assert again.status_code == 422  # it is stored, and no longer kept
+    assert "The file is no longer here" in said(again)
+
+
+def test_another_organiser_s_file_is_not_read(organiser: Client) -> None:
+    shown = send(organiser, COOKS, format="")
+    other = get_user_model().objects.create_user("olga")
+    other.groups.add(Group.objects.get(name=ORGANISER))
+    stranger = Client()
+    stranger.force_login(other)
+    answer = stranger.post(PAGE, {"kept": kept_in(shown), "format": "", "seen_by": "organisers"})
     assert answer.status_code == 422
-    assert (
-        "What to do: it is an export of Label Studio: make it a table with one rating a row"
-        in said(answer)
-    )
+    assert "The file is no longer here" in said(answer)
+
+
+def test_a_column_is_what_the_form_says(organiser: Client) -> None:
+    """``bot`` is no name of a system that is known: it is metadata until somebody says so."""
+    shown = send(organiser, SHEET, "sheet.csv", format="table", preview="1")
+    columns = ("item", "bot", "reply", "quality r1", "quality r2")
+    uses = ("conversation", "system", "response", "score", "score")
+    chosen = {f"column-{n}": name for n, name in enumerate(columns)}
+    chosen |= {f"use-{n}": use for n, use in enumerate(uses)}
+    chosen |= {"aspect-3": "quality", "rater-3": "ann", "aspect-4": "quality", "rater-4": "bob"}
+    fields = {"kept": kept_in(shown), "format": "table", "seen_by": "organisers", **chosen}
+    assert organiser.post(PAGE, fields).status_code == 302
+    assert set(System.objects.values_list("name", flat=True)) == {"cook", "parrot"}
+    assert set(Rating.objects.values_list("rater__name", "score")) >= {("ann", 4), ("bob", 5)}
+
+
+def test_a_file_whose_format_nobody_knows_is_asked_about(organiser: Client) -> None:
+    answer = send(organiser, b"dear diary\nnothing today\n", "diary.txt", format="")
+    assert answer.status_code == 422
+    assert "no known format is recognised" in said(answer)
+
+
+def test_a_file_of_label_studio_is_recognised(organiser: Client) -> None:
+    result = {"type": "rating", "from_name": "quality", "value": {"rating": 4}}
+    chat = [{"role": "user", "content": "Rain?"}, {"role": "assistant", "content": "Not yet."}]
+    task = {
+        "id": 1,
+        "data": {"chat": chat, "model": "north"},
+        "annotations": [{"id": 7, "completed_by": 3, "result": [result]}],
+    }
+    answer = send(organiser, json.dumps([task]).encode(), "export.json", format="")
+    assert "Format: label-studio" in said(answer)
+
+
+# --- its settings ---------------------------------------------------------------------------------
+
+
+def test_an_organiser_renames_a_corpus(organiser: Client) -> None:
+    send(organiser)
+    assert 'value="Two cooks"' in organiser.get("/corpora/cooks/settings/").content.decode()
+    organiser.post("/corpora/cooks/settings/", {"name": "Three cooks"})
+    assert Corpus.objects.get().name == "Three cooks"
+    entry = AuditEntry.objects.get(action="corpus.changed")
+    assert entry.details["changes"] == {"name": ["Two cooks", "Three cooks"]}
+
+
+def test_a_corpus_is_deleted_where_its_address_is_typed(organiser: Client) -> None:
+    send(organiser)
+    organiser.post("/corpora/cooks/delete/", {"slug": "cook"})
+    assert Corpus.objects.exists()
+    assert organiser.post("/corpora/cooks/delete/", {"slug": "cooks"})["Location"] == "/"
+    assert not Corpus.objects.exists()
+
+
+def test_settings_are_for_organisers(organiser: Client) -> None:
+    send(organiser, seen_by="everybody")
+    for address in ("/corpora/cooks/settings/", "/corpora/cooks/delete/"):
+        answer = Client().post(address, {"name": "x", "slug": "cooks"})
+        assert answer.status_code in (302, 403)
+    assert Corpus.objects.get().name == "Two cooks"

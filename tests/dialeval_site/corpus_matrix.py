@@ -45,6 +45,8 @@ MATRIX = {
     "logout": Address("POST", "done done done done done"),
     "corpus-new": Address("GET", ORGANISERS),
     "corpus-seen-by": Address("POST", ORGANISERS_DO, ORGANISERS_DO, data=(("seen_by", "nobody"),)),
+    "corpus-settings": Address("GET", ORGANISERS, ORGANISERS),
+    "corpus-delete": Address("POST", ORGANISERS_DO, ORGANISERS_DO, data=(("slug", "another"),)),
     "corpus": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "dialogues": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "dialogue": Address("GET", EVERYBODY, WHO_MAY_SEE, position=0),

@@ -23,18 +23,47 @@ FOR_ENGLISH = ("word_f1", "bleu_4", "rouge_l", "meteor")
 FOR_OTHERS = ("chrf", "word_f1", "bleu_4", "rouge_l")
 """The lexical ones that are reported most; METEOR's stems and synonyms are English, and chrF needs
 no tokeniser."""
+WITHOUT_REFERENCES = ("response_length", "distinct_2", "self_repetition")
+_SLOW_PROCESSOR_METRICS = frozenset({"meteor"})
+_MANY_RESPONSES = 200_000
 _REFERENCES_READ = 200
 _UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my", "bo"})
 
 
+def recommend(language: str, has_references: bool, responses: int) -> tuple[str, ...]:
+    """Metrics to begin with: they need no model, so any machine computes them in minutes.
+
+    Args:
+        language: code; "" where it is not known, which counts as English.
+        has_references: whether the corpus has any.
+        responses: number of responses.
+
+    Returns:
+        Names, the best one to rank by first: lexical overlap with the references, chrF before the
+        others where the language is not English; without references what responses alone show.
+        Above 200,000 responses none that takes a processor longer.
+    """
+    if not has_references:
+        return WITHOUT_REFERENCES
+    names = FOR_ENGLISH if language in ("", "en") else FOR_OTHERS
+    is_large = responses > _MANY_RESPONSES
+    return tuple(name for name in names if not (is_large and name in _SLOW_PROCESSOR_METRICS))
+
+
 def recommended_metrics(version: CorpusVersion) -> list[str]:
     """Names, the best one to rank by first; those that can be computed on this corpus here."""
-    names = FOR_ENGLISH if language_of(version) in ("", "en") else FOR_OTHERS
-    return [
-        name
-        for name in names
-        if name in all_metrics() and not why_not_offered(parse(name), version)
-    ]
+    counted = version.counted or {}
+    responses = int(counted.get("responses", 0))
+    language = language_of(version)
+    for has_references in (True, False):
+        names = [
+            name
+            for name in recommend(language, has_references, responses)
+            if name in all_metrics() and not why_not_offered(parse(name), version)
+        ]
+        if names:
+            return names
+    return []
 
 
 def why_hard_to_read(configuration: Configuration, version: CorpusVersion) -> str:

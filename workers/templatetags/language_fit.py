@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import template
@@ -15,11 +16,16 @@ from workers.runs.metric_list import page_of
 register = template.Library()
 
 
-@register.inclusion_tag("components/recommended_metrics.html")
-def recommended_metrics(version: CorpusVersion) -> dict[str, Any]:
-    """Metrics with the addresses of their pages; nothing is drawn where none can be computed."""
+@register.inclusion_tag("components/recommended_metrics.html", takes_context=True)
+def recommended_metrics(context: Mapping[str, Any], version: CorpusVersion) -> dict[str, Any]:
+    """Metrics with the addresses of their pages, and for organisers a button that computes them;
+    nothing is drawn where none can be computed."""
     language = language_of(version)
     return {
+        "version": version,
+        "may_compute": context.get("user_is_organiser")
+        and getattr(context.get("counts"), "systems", 0),
+        "csrf_token": context.get("csrf_token"),
         "language": language_name(language) if language else "",
         "metrics": [(name, page_of(name)) for name in names_of(version)],
     }

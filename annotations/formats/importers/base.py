@@ -161,12 +161,16 @@ class PartSurvey:
         corpus: the corpus record.
         digest: 64 hexadecimal digits. Two files with the same digest hold the same corpus version.
         counts: how many records of each kind it holds.
+        skipped: the first records or answers that do not count, with the reason.
+        skipped_count: how many there are.
     """
 
     part: str
     corpus: CorpusRecord
     digest: str
     counts: Counts
+    skipped: tuple[Problem, ...] = ()
+    skipped_count: int = 0
 
 
 def survey(importer: Importer, path: Path) -> tuple[PartSurvey, ...]:
@@ -204,4 +208,11 @@ def _survey_part(importer: Importer, path: Path, part: str) -> PartSurvey:
         digest.add(record)
     # read_with raises where there was no corpus record.
     assert checker.corpus is not None
-    return PartSurvey(part, checker.corpus, digest.hexdigest(), checker.counts)
+    return PartSurvey(
+        part,
+        checker.corpus,
+        digest.hexdigest(),
+        checker.counts,
+        tuple(problems.skipped),
+        problems.skipped_count,
+    )

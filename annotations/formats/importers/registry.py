@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,32 +78,6 @@ def importers() -> dict[str, Importer]:
         *(cpdc, usr, grade, fbd, dailydialog, personachat, ratings, table, dataset, jsonl),
     )
     return {module.IMPORTER.name: module.IMPORTER for module in modules}
-
-
-FOREIGN = (
-    (re.compile(r'"completed_by"\s*:'), "an export of Label Studio"),
-    (re.compile(r'"label_annotations"\s*:'), "annotations of Potato"),
-)
-"""What no importer takes, by its sign, and what it is called."""
-AS_RATINGS = (
-    "make it a table with one rating a row, dialog_id, turn, system, context, response, rater, "
-    "score, and import that as ratings"
-)
-
-
-def what_to_do(path: Path) -> str:
-    """Advice for a file that no importer reads but whose origin is recognised.
-
-    Args:
-        path: the file; its beginning is read.
-
-    Returns:
-        What the file is and how to convert it; "" where it is not recognised or cannot be read.
-    """
-    beginning = FileSample.of(path).text
-    return next(
-        (f"it is {what}: {AS_RATINGS}" for sign, what in FOREIGN if sign.search(beginning)), ""
-    )
 
 
 @dataclass(frozen=True, slots=True)

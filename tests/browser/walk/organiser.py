@@ -18,7 +18,8 @@ def add_a_corpus(mara: Person, name: str, file: str) -> None:
     mara.follow("Corpora", "header")
     mara.follow("Add a corpus")
     mara.give("File", f"{name}.jsonl", file)
-    mara.press("Check and store")
+    mara.press("Check the file")
+    mara.press("Store")
 
 
 def open_a_challenge(mara: Person) -> None:

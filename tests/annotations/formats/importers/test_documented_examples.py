@@ -54,7 +54,7 @@ def test_the_document_s_examples_are_the_importers() -> None:
         for block in blocks()
         if block.mark.startswith("example: ")
     }
-    assert shown.keys() == {"ratings", "jsonl"}, "the formats for data of one's own"
+    assert shown.keys() == {"table", "jsonl"}, "the formats for data of one's own"
     assert shown == {name: IMPORTERS[name].example for name in shown}
 
 

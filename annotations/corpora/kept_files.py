@@ -1,0 +1,76 @@
+"""Files that organisers have sent and not stored yet: kept for a day, for who sent them, so that none
+is chosen twice."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from django.core import signing
+
+from common import storage
+from common.temporary import temporary_folder
+
+FOLDER = "imports"
+MAX_AGE = 24 * 3600
+"""Seconds."""
+_SALT = "annotations.corpora.kept_files"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFile:
+    """A file that was sent. ``token`` is for the form, and good for its sender alone."""
+
+    stored: str
+    name: str
+    token: str
+
+
+def keep(path: Path, name: str, user: Any) -> KeptFile:
+    """Take in a file that was sent as ``name``. What was left behind for a day is removed. Raises
+    ``StorageAway``."""
+    _remove_old()
+    stored = f"{FOLDER}/{token_hex(16)}"
+    storage.put(path, stored)
+    token = signing.dumps({"stored": stored, "name": name[:255], "user": user.pk}, salt=_SALT)
+    return KeptFile(stored, name[:255], token)
+
+
+def kept(token: str, user: Any) -> KeptFile | None:
+    """The file of a form; None where it is another's, or has been removed."""
+    try:
+        said = signing.loads(token, salt=_SALT, max_age=MAX_AGE)
+    except signing.BadSignature:
+        return None
+    if said["user"] != user.pk or not storage.is_there(said["stored"]):
+        return None
+    return KeptFile(said["stored"], said["name"], token)
+
+
+@contextmanager
+def readable(file: KeptFile) -> Iterator[Path]:
+    """The file under its own name, which some formats go by."""
+    with storage.at_hand(file.stored) as path, temporary_folder() as folder:
+        name = re.sub(r"[^\w. -]", "_", Path(file.name.replace("\\", "/")).name)[-100:].lstrip(".")
+        link = folder / (name or "file")
+        link.symlink_to(path.resolve())
+        yield link
+
+
+def remove(file: KeptFile) -> None:
+    """After it was stored as a corpus."""
+    with suppress(OSError):
+        storage.remove(file.stored)
+
+
+def _remove_old() -> None:
+    with suppress(OSError):
+        for file in storage.listed(FOLDER):
+            if file.written < time.time() - MAX_AGE:
+                storage.remove(f"{FOLDER}/{file.name}")

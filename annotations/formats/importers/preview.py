@@ -1,0 +1,170 @@
+"""What would become of a file: its format, what each column is, counts, the first rows. Nothing is
+stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from annotations.formats.importers.base import Importer, PartSurvey, survey
+from annotations.formats.importers.column_mapping import Column, TableMapping
+from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.table import IMPORTER as TABLE
+from annotations.formats.importers.table import mapping_of, with_mapping
+from annotations.formats.importers.unpacking import unpacked
+from annotations.formats.records import (
+    DialogueRecord,
+    LabelRecord,
+    PreferenceRecord,
+    RatingRecord,
+    ResponseRecord,
+)
+
+FIRST_ROWS = 3
+SHOWN_CELLS = 3
+_MOST_RECORDS = 2_000
+"""Of a stream, among which the first rows are looked for."""
+_LONGEST = 300
+
+
+@dataclass
+class FirstRow:
+    """One of the first responses, or a conversation without any, with what is said of it.
+
+    Attributes:
+        dialogue: its id.
+        turn: number of the turn; None for a conversation without responses.
+        context: the last message before it.
+        system: who wrote it.
+        response: its text, cut.
+        judgements: "rater: aspect = score" and the like.
+    """
+
+    dialogue: str
+    turn: int | None
+    context: str
+    system: str
+    response: str
+    judgements: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A file as one importer reads it.
+
+    Attributes:
+        parts: counts of each corpus in it, with what is skipped.
+        rows: the first rows of the first corpus.
+        mapping: of a table, what each column is.
+    """
+
+    parts: tuple[PartSurvey, ...]
+    rows: tuple[FirstRow, ...]
+    mapping: TableMapping | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownColumn:
+    """A column of a table with its use and its first values."""
+
+    name: str
+    column: Column
+    cells: tuple[str, ...]
+
+
+def table_columns(path: Path, mapping: TableMapping | None = None) -> list[ShownColumn]:
+    """The columns of a table, as they are guessed or as a mapping has them.
+
+    Args:
+        path: the table.
+        mapping: what its columns are; None to guess it.
+
+    Returns:
+        All columns, in the order of the table.
+
+    Raises:
+        ImportFailed: as in ``mapping_of``.
+    """
+    problems = Problems(path.name)
+    with unpacked(path, problems) as plain:
+        guess, rows = mapping_of(plain, problems)
+    return [
+        ShownColumn(
+            name,
+            (mapping or guess).columns.get(name, Column("metadata")),
+            tuple(row[place][:100] for row in rows[:SHOWN_CELLS]),
+        )
+        for place, name in enumerate(guess.columns)
+    ]
+
+
+def preview(importer: Importer, path: Path, mapping: TableMapping | None = None) -> Preview:
+    """Read a file without storing anything.
+
+    Args:
+        importer: of the format.
+        path: the file or folder.
+        mapping: of a table; None to guess it.
+
+    Returns:
+        Counts and first rows.
+
+    Raises:
+        ImportFailed: as in ``survey``.
+    """
+    problems = Problems(path.name)
+    with unpacked(path, problems) as plain:
+        if importer.name == TABLE.name:
+            mapping = mapping or mapping_of(plain, problems)[0]
+            importer = with_mapping(mapping)
+        parts = survey(importer, plain)
+        first = _first_rows(importer, plain, parts[0].part)
+    return Preview(parts, first, mapping if importer.name == TABLE.name else None)
+
+
+def _first_rows(importer: Importer, path: Path, part: str) -> tuple[FirstRow, ...]:
+    found: dict[tuple[str, int | None, str], FirstRow] = {}
+    dialogue: DialogueRecord | None = None
+    for record in islice(importer.read(path, part), _MOST_RECORDS):
+        if isinstance(record, DialogueRecord):
+            if len(found) >= FIRST_ROWS:
+                break
+            dialogue = record
+            if not record.turns or record.interactive:
+                last = record.messages[-1].text if record.messages else ""
+                found[record.id, None, ""] = FirstRow(record.id, None, last[:_LONGEST], "", "")
+        elif isinstance(record, ResponseRecord) and dialogue is not None:
+            turn = next((one for one in dialogue.turns if one.number == record.turn), None)
+            before = dialogue.context_of(turn) if turn else ()
+            found[record.dialogue_id, record.turn, record.system] = FirstRow(
+                record.dialogue_id,
+                record.turn,
+                before[-1].text[:_LONGEST] if before else "",
+                record.system,
+                record.text[:_LONGEST],
+            )
+        elif isinstance(record, RatingRecord | LabelRecord):
+            _judge(found, record)
+        elif isinstance(record, PreferenceRecord):
+            for (name, _, system), row in found.items():
+                if name == record.dialogue_id and system in (record.system_a, record.system_b):
+                    pair = f"{record.system_a} and {record.system_b}"
+                    row.judgements.append(f"{record.rater}: {pair}: {record.preferred}")
+    rows = [row for row in found.values() if row.response or row.turn is not None or row.context]
+    return tuple(rows[:FIRST_ROWS])
+
+
+def _judge(
+    found: Mapping[tuple[str, int | None, str], FirstRow], record: RatingRecord | LabelRecord
+) -> None:
+    row = found.get((record.dialogue_id, record.turn, record.system))
+    row = row or found.get((record.dialogue_id, None, ""))
+    if row is None:
+        return
+    if isinstance(record, RatingRecord):
+        row.judgements.append(f"{record.rater}: {record.aspect} = {record.score:g}")
+    else:
+        value = record.value if isinstance(record.value, str) else ", ".join(record.value)
+        row.judgements.append(f"{record.rater}: {record.question} = {value[:100]}")
