@@ -331,7 +331,7 @@ def test_a_list_of_dialogues_is_one_question_however_many_they_are(
     version = stored(two_systems(), tmp_path)
     with django_assert_num_queries(1):
         listed = [
-            (found.external_id, found.turn_count, found.opening[0])
+            (found.external_id, found.turn_count, found.first_context[0])
             for found in dialogues_with_counts(version)
         ]
     first = {turn.dialogue.external_id: turn.context[0] for turn in Turn.objects.filter(number=0)}

@@ -10,7 +10,14 @@ import pytest
 from django.test import Client
 
 from annotations.corpora.shown_messages import SHOWN_AT_ONCE, shown_message, shown_text
-from annotations.formats.records import CorpusRecord, DialogueRecord, Message, Record, TurnRecord
+from annotations.formats.records import (
+    CorpusRecord,
+    DialogueRecord,
+    Message,
+    PreferenceRecord,
+    Record,
+    TurnRecord,
+)
 from tests.annotations.formats.test_conversations import CONVERSATION, RECORDS
 from tests.annotations.stored import stored, two_systems
 
@@ -137,3 +144,16 @@ def test_a_conversation_without_turns_is_shown(tmp_path: Path) -> None:
     page = page_of([CorpusRecord(), dialogue], tmp_path)
     assert bubbles(page) == ["a"]
     assert 'id="responses"' not in page
+
+
+def test_a_comparison_formats_responses_and_folds_what_was_said_before(tmp_path: Path) -> None:
+    records = [*RECORDS[:5], replace(RECORDS[5], text="**Leeks**"), *RECORDS[6:]]  # type: ignore[type-var]
+    records.append(replace(RECORDS[8], system="guest", score=2.0))  # type: ignore[type-var]
+    version = stored(sorted(records, key=lambda one: isinstance(one, PreferenceRecord)), tmp_path)
+    version.corpus.is_public = True
+    version.corpus.save()
+    answer = Client().get("/corpora/small/systems/compare/?first=cook&second=guest")
+    page = answer.content.decode()
+    assert answer.status_code == 200
+    assert "<strong>Leeks</strong>" in page
+    assert "<b>Speaker system:</b> Be brief." in page.partition('<details class="pair-context">')[2]

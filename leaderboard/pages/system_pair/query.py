@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from annotations.corpora.queries import select_systems
+from annotations.corpora.shown_messages import ShownText, shown_text
 from annotations.models import CorpusVersion, Response, System, Turn
 from leaderboard.queries.compared import ComparedMetric, MetricScores
 from leaderboard.queries.defaults import SEED
@@ -220,6 +221,8 @@ class TurnText:
     context: tuple[tuple[str, str], ...]
     first: str | None
     second: str | None
+    shown: tuple[ShownText | None, ShownText | None] = (None, None)
+    """Of a conversation of roles: both with their Markdown and tool calls."""
 
     @property
     def last(self) -> tuple[str, str] | None:
@@ -260,11 +263,16 @@ def item_texts(
     names: dict[int, str] = {}
     for turn in turns.prefetch_related("dialogue").order_by("dialogue__position", "number"):
         names[turn.dialogue.position] = turn.dialogue.external_id
+        said = [responses.get((system.pk, turn.pk), (None, ())) for system in systems]
         places.setdefault(turn.dialogue.position, []).append(
             TurnText(
                 turn.number,
                 tuple((speaker, text) for speaker, text in turn.context),
-                *(responses.get((system.pk, turn.pk)) for system in systems),
+                *(text for text, _ in said),
+                shown=tuple(
+                    shown_text(text, parts) if text is not None and turn.dialogue.messages else None
+                    for text, parts in said
+                ),
             )
         )
     found = []
@@ -278,8 +286,11 @@ def item_texts(
     return found
 
 
-def _responses(turns: Any, systems: tuple[System, System]) -> dict[tuple[int, int], str]:
+def _responses(
+    turns: Any, systems: tuple[System, System]
+) -> dict[tuple[int, int], tuple[str, Sequence[Mapping[str, Any]]]]:
+    """(system, turn) → text and parts."""
     rows = Response.objects.filter(turn__in=turns, system__in=systems).values_list(
-        "system_id", "turn_id", "text"
+        "system_id", "turn_id", "text", "parts"
     )
-    return {(system, turn): text for system, turn, text in rows}
+    return {(system, turn): (text, parts) for system, turn, text, parts in rows}

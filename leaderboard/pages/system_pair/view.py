@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 
 from annotations.corpora.queries import NotFound, select_systems
 from annotations.corpora.shortcuts import aspect_or_404, version_or_404
+from annotations.corpora.shown_messages import ShownText
 from annotations.models import CorpusVersion, System
 from common.estimates import Estimate
 from common.tables import Table
@@ -86,10 +87,10 @@ class Pair:
         return abs(self.difference or 0.0)
 
     @property
-    def turns(self) -> list[tuple[TurnText, list[tuple[Side, str | None]]]]:
+    def turns(self) -> list[tuple[TurnText, list[tuple[Side, str | None, ShownText | None]]]]:
         """Each turn with what either system said there."""
         return [
-            (turn, list(zip(self.sides, (turn.first, turn.second), strict=True)))
+            (turn, list(zip(self.sides, (turn.first, turn.second), turn.shown, strict=True)))
             for turn in self.text.turns
         ]
 
