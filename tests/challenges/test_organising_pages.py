@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from annotations.models import AuditEntry, Corpus, System
 from leaderboard.challenges import urls
+from leaderboard.challenges.forms.zones import UnknownZone, zone_key
 from leaderboard.challenges.models import Challenge, Round, Submission, Team
 from tests.campaigns.sets import made_user
 from tests.challenges.organising import page_of, round_form, said
@@ -24,6 +25,7 @@ from tests.challenges.sets import (
     submit,
     team_with_member,
 )
+from workers.metrics.registry import all_metrics
 
 pytestmark = pytest.mark.django_db
 
@@ -244,7 +246,7 @@ def test_a_round_is_added_with_dates_in_a_zone_of_ones_own(organiser: Client) ->
             {"opens_at": "2027-01-02T00:00", "closes_at": "2027-01-01T00:00"},
             "must close after it opens",
         ),
-        ({"zone": "Mars/Olympus"}, "valid choice"),
+        ({"zone": "Mars/Olympus"}, "no time zone “Mars/Olympus”"),
         ({"zone": "Europe/Zurich", "opens_at": "2027-03-28T02:30"}, "never show this time"),
         ({"public_share": "101"}, "less than or equal to 100"),
         ({"public_share": "nan"}, "number"),
@@ -293,6 +295,91 @@ def test_another_corpus_asks_again_and_stores_nothing(organiser: Client) -> None
     assert page.lstrip().startswith('<form id="round-form"')
     assert "required" not in re.sub(r"<[^>]*>", "", page)
     assert not Round.objects.exists()
+
+
+def refreshed(organiser: Client, **changes: Any) -> tuple[int, str]:
+    """The form of a new round after a button that saves nothing: status and page."""
+    address = reverse("round-new", args=[open_challenge().slug])
+    answer = organiser.post(address, round_form(small_version(), **changes))
+    assert not Round.objects.exists()
+    return answer.status_code, answer.content.decode()
+
+
+def ticked(page: str, field: str = "metrics") -> list[str]:
+    return re.findall(rf'name="{field}" value="([^"]*)"\s+checked', page)
+
+
+def test_a_preset_ticks_its_metrics_and_the_first_ranks(organiser: Client) -> None:
+    status, page = refreshed(organiser, preset="cpd", metrics=["rouge_l"], private_metrics=["chrf"])
+    assert status == 200
+    assert (ticked(page), ticked(page, "private_metrics")) == (["word_f1", "bleu_4"], [])
+    assert ticked(page, "ranking_metric") == ["word_f1"]
+    status, page = refreshed(organiser, preset="empty")
+    assert (ticked(page), ticked(page, "ranking_metric")) == ([], [])
+
+
+def test_the_preset_without_a_model_has_no_metric_that_needs_one(organiser: Client) -> None:
+    _status, page = refreshed(organiser, preset="no-model")
+    assert "word_f1" in ticked(page)
+    assert {all_metrics()[name].queue for name in ticked(page)} == {"cpu"}
+
+
+def test_only_chosen_metrics_are_unfolded(organiser: Client) -> None:
+    _status, page = refreshed(organiser, refresh="1")
+    unfolded, _summary, folded = page.partition("All other metrics")
+    assert 'name="metrics" value="word_f1"' in unfolded
+    assert 'name="metrics" value="rouge_l"' not in unfolded
+    assert 'name="metrics" value="rouge_l"' in folded
+
+
+def test_a_metric_is_added_by_its_name(organiser: Client) -> None:
+    status, page = refreshed(organiser, refresh="1", add_metric=" rouge_l ")
+    assert status == 200
+    assert ticked(page) == ["word_f1", "bleu_4", "rouge_l"]
+    _status, page = refreshed(organiser, refresh="1", add_metric="bleu_4[normalize=false]")
+    assert "bleu_4[normalize=false]</textarea>" in page
+
+
+@pytest.mark.parametrize("sent", [{"refresh": "1"}, {}])
+def test_a_name_that_is_no_metric_is_refused_and_stays(
+    organiser: Client, sent: dict[str, str]
+) -> None:
+    _status, page = refreshed(organiser, add_metric="rogue_l", **sent)
+    assert "There is no metric “rogue_l”." in page
+    assert 'value="rogue_l"' in page
+
+
+def test_a_metric_named_while_saving_is_saved_with_the_round(organiser: Client) -> None:
+    version = small_version()
+    address = reverse("round-new", args=[open_challenge().slug])
+    assert organiser.post(address, round_form(version, add_metric="rouge_l")).status_code == 302
+    assert Round.objects.get().metrics == ["word_f1", "bleu_4", "rouge_l"]
+
+
+@pytest.mark.parametrize(
+    ("written", "key"),
+    [
+        ("UTC", "UTC"),
+        ("aoe", "AoE"),
+        ("berlin", "Europe/Berlin"),
+        ("New York", "America/New_York"),
+        ("Asia/Tokyo", "Asia/Tokyo"),
+    ],
+)
+def test_a_time_zone_is_found_by_its_city(written: str, key: str) -> None:
+    assert zone_key(written) == key
+
+
+def test_a_city_of_two_zones_asks_which() -> None:
+    with pytest.raises(UnknownZone, match="write Asia/Istanbul / Europe/Istanbul"):
+        zone_key("istanbul")
+    assert zone_key("Europe/Istanbul") == "Europe/Istanbul"
+
+
+@pytest.mark.parametrize("written", ["Atlantis", "Mars/Olympus", "<b>", "\ud7ff" * 60])
+def test_a_time_zone_that_is_none_is_named_in_the_error(written: str) -> None:
+    with pytest.raises(UnknownZone, match=re.escape(written)):
+        zone_key(written)
 
 
 def test_hiding_a_public_corpus_warns(organiser: Client) -> None:

@@ -26,7 +26,14 @@ from leaderboard.challenges.actions.rounds import (
     why_not_released,
 )
 from leaderboard.challenges.forms.challenge import version_text
-from leaderboard.challenges.forms.zones import UTC_KEY, NoSuchTime, in_utc, zone_choices
+from leaderboard.challenges.forms.zones import (
+    UTC_KEY,
+    NoSuchTime,
+    UnknownZone,
+    in_utc,
+    zone_key,
+    zone_keys,
+)
 from leaderboard.challenges.models import Challenge, Round, Track
 from leaderboard.challenges.models.challenge import (
     CALLS_PER_UTTERANCE,
@@ -35,6 +42,7 @@ from leaderboard.challenges.models.challenge import (
     random_seed,
 )
 from leaderboard.challenges.queries import organising
+from leaderboard.challenges.queries.metric_presets import Preset, metric_presets
 from workers.metrics.common.configuration import ConfigurationError, parse, still_there
 from workers.runs.language_fit import why_hard_to_read
 from workers.runs.metric_list import Kind, by_kind
@@ -107,10 +115,15 @@ class RoundForm(forms.Form):
         label=gettext_lazy("References"),
         initial=Round.References.PUBLIC,
     )
-    zone = forms.ChoiceField(
+    zone = PlainText(
+        max_length=60,
         label=gettext_lazy("Time zone of these dates"),
         initial=UTC_KEY,
-        help_text=gettext_lazy("They are stored, and shown to teams, in UTC."),
+        help_text=gettext_lazy(
+            "A city such as Berlin, UTC, or AoE (anywhere on earth, UTC−12). Dates are stored, and "
+            "shown to teams, in UTC."
+        ),
+        widget=forms.TextInput(attrs={"list": "zones", "autocomplete": "off"}),
     )
     opens_at = _date(gettext_lazy("Opens"), gettext_lazy("Empty: with the challenge."))
     closes_at = _date(gettext_lazy("Closes"), gettext_lazy("Empty: with the challenge."))
@@ -139,9 +152,17 @@ class RoundForm(forms.Form):
         label=gettext_lazy("Metrics that everybody sees"), required=False, choices=()
     )
     private_metrics = forms.MultipleChoiceField(
-        label=gettext_lazy("Metrics that only organisers see before the unveiling"),
+        label=gettext_lazy("Metrics that only organisers see before the release"),
         required=False,
         choices=(),
+    )
+    add_metric = PlainText(
+        max_length=300,
+        required=False,
+        label=gettext_lazy("Add a metric"),
+        widget=forms.TextInput(
+            attrs={"list": "metric-names", "autocomplete": "off", "spellcheck": "false"}
+        ),
     )
     more_metrics = PlainText(
         max_length=5000,
@@ -165,10 +186,10 @@ class RoundForm(forms.Form):
         min_value=0,
         max_value=100,
         initial=100,
-        label=gettext_lazy("Dialogues on the public board, in percent"),
+        label=gettext_lazy("Dialogues on the public leaderboard, in percent"),
         help_text=gettext_lazy(
-            "The others make the private board. 100: all, at once. 0: nothing is shown before the "
-            "unveiling."
+            "The others make the private leaderboard. 100: all, at once. 0: nothing is shown before "
+            "the release."
         ),
     )
     split_seed = forms.IntegerField(
@@ -176,13 +197,13 @@ class RoundForm(forms.Form):
         max_value=LARGEST_SEED,
         label=gettext_lazy("Seed"),
         help_text=gettext_lazy(
-            "Draws the public board's dialogues. The same seed draws the same ones again."
+            "Draws the public leaderboard's dialogues. The same seed draws the same ones again."
         ),
     )
     unveil_at = _date(
-        gettext_lazy("Unveiling"),
+        gettext_lazy("Release of results"),
         gettext_lazy(
-            "When everybody sees the private board, at the closing or later. Empty: when you "
+            "When everybody sees the private leaderboard, at the closing or later. Empty: when you "
             "press the button for it."
         ),
     )
@@ -190,7 +211,7 @@ class RoundForm(forms.Form):
         required=False,
         initial=True,
         label=gettext_lazy(
-            "Show the corpus's own baselines on the board, marked and without a rank"
+            "Show the corpus's own baselines on the leaderboard, marked and without a rank"
         ),
     )
     endpoint = forms.ModelChoiceField(
@@ -224,8 +245,9 @@ class RoundForm(forms.Form):
         self.fields["version"].queryset = organising.versions_to_choose()
         self.fields["version"].label_from_instance = version_text
         self.fields["endpoint"].queryset = organising.endpoints()
-        self.fields["zone"].choices = zone_choices()
         self._offer_metrics()
+        if self.is_bound:
+            self._apply_choices()
         for name, why in self.settled.items():
             self.fields[name].required = False
             self.fields[name].widget.attrs["disabled"] = True
@@ -259,15 +281,60 @@ class RoundForm(forms.Form):
         for name in ("metrics", "private_metrics"):
             self.fields[name].choices = offered
 
+    def _apply_choices(self) -> None:
+        """A preset that was pressed, and a metric that was named to be added, change what is
+        ticked. A name that is not offered stays in its field, with the reason."""
+        preset = next((one for one in self.presets if one.key == self.data.get("preset")), None)
+        named = self.data.get("add_metric", "").strip()
+        if preset is None and not named:
+            return
+        self.data = self.data.copy()
+        if preset is not None:
+            self.data.setlist("metrics", preset.metrics)
+            self.data.setlist("private_metrics", [])
+            self.data["ranking_metric"] = preset.metrics[0] if preset.metrics else ""
+            self.data["more_metrics"] = ""
+        elif not self._why_not_added(named):
+            if "[" in named:
+                self.data["more_metrics"] = f"{self.data.get('more_metrics', '')}\n{named}".strip()
+            elif named not in self._ticked("metrics") | self._ticked("private_metrics"):
+                self.data.setlist("metrics", [*self.data.getlist("metrics"), named])
+            self.data["add_metric"] = ""
+
+    def _why_not_added(self, named: str) -> str:
+        try:
+            text = parse(named).text if "[" in named else named
+        except ConfigurationError as problem:
+            return str(problem)
+        known = {one.text: one for one in self.choices_of_metrics}.get(named.partition("[")[0])
+        if known is None:
+            return _("There is no metric “%(name)s”. Choose one of the list.") % {"name": text}
+        if known.why_not:
+            return _("%(name)s cannot be computed: %(why)s.") % {"name": text, "why": known.why_not}
+        return ""
+
+    @cached_property
+    def presets(self) -> list[Preset]:
+        return metric_presets(self.version_now, self.choices_of_metrics)
+
+    @property
+    def zones(self) -> tuple[str, ...]:
+        return zone_keys()
+
     def _ticked(self, name: str) -> set[str]:
         return set(self.data.getlist(name)) if self.is_bound else set(self.initial.get(name, ()))
 
     @property
-    def metric_rows(self) -> list[tuple[Kind, list[MetricRow], bool]]:
-        """Those that can be ticked, by what they look at, and whether one of the kind is chosen."""
-        rows = [row for row in self._rows() if not row.why_not or row.is_shown or row.is_private]
-        kinds = by_kind(rows, lambda row: row.text)
-        return [(kind, some, any(row.is_chosen for row in some)) for kind, some in kinds]
+    def chosen_metrics(self) -> list[MetricRow]:
+        """The one that ranks first."""
+        rows = [row for row in self._rows() if row.is_chosen]
+        return sorted(rows, key=lambda row: not row.ranks)
+
+    @property
+    def other_metrics(self) -> list[tuple[Kind, list[MetricRow]]]:
+        """Those that can be chosen, by what they look at."""
+        rows = [row for row in self._rows() if not row.why_not and not row.is_chosen]
+        return by_kind(rows, lambda row: row.text)
 
     @property
     def metrics_not_offered(self) -> list[MetricRow]:
@@ -360,6 +427,45 @@ class RoundForm(forms.Form):
             ]
         return []
 
+    # --- the sections of the page ---
+
+    @property
+    def open_sections(self) -> set[str]:
+        """Of a new round all but the prompt track; of a stored one those that change often. Where
+        something is wrong, too."""
+        shown = {"dates", "metrics", "leaderboard"}
+        if self.round is None:
+            shown |= {"task", "submissions"}
+        return shown | {
+            key for key, names in SECTIONS.items() if any(name in self.errors for name in names)
+        }
+
+    @property
+    def section_summaries(self) -> dict[str, str]:
+        """What a folded section holds, in a line."""
+        value = {name: self[name].value() for name in self.fields}
+        version = self.version_now
+        chosen = self.chosen_metrics
+        return {
+            "task": ""
+            if version is None
+            else _("%(corpus)s, references %(references)s")
+            % {
+                "corpus": version.corpus.name,
+                "references": dict(Round.References.choices).get(self.references_now, "–"),
+            },
+            "submissions": _("%(daily)s a day, %(total)s in all")
+            % {"daily": value["daily_limit"], "total": value["total_limit"]},
+            "metrics": _("%(first)s ranks; %(count)s in all")
+            % {"first": chosen[0].text, "count": len(chosen)}
+            if chosen
+            else _("none"),
+            "leaderboard": _("%(share)s %% of the dialogues on the public leaderboard")
+            % {"share": value["public_share"]},
+            "prompt": _("%(calls)s calls for an utterance")
+            % {"calls": value["calls_per_utterance"]},
+        }
+
     @property
     def metric_errors(self) -> list[str]:
         return [
@@ -367,10 +473,6 @@ class RoundForm(forms.Form):
             for name in ("metrics", "private_metrics", "ranking_metric")
             for error in self[name].errors
         ]
-
-    @property
-    def prompt_has_errors(self) -> bool:
-        return any(name in self.errors for name in PROMPT_FIELDS)
 
     # --- what is checked ---
 
@@ -392,6 +494,19 @@ class RoundForm(forms.Form):
         ):
             self.add_error("unveil_at", why)
         return cleaned
+
+    def clean_zone(self) -> str:
+        try:
+            return zone_key(self.cleaned_data["zone"])
+        except UnknownZone as problem:
+            raise forms.ValidationError(str(problem)) from None
+
+    def clean_add_metric(self) -> str:
+        """What could be added is among the metrics already (``_apply_choices``)."""
+        named: str = self.cleaned_data["add_metric"]
+        if named and (why := self._why_not_added(named)):
+            raise forms.ValidationError(why)
+        return named
 
     def clean_more_metrics(self) -> list[str]:
         lines = [line.strip() for line in self.cleaned_data["more_metrics"].splitlines()]
@@ -427,14 +542,22 @@ class RoundForm(forms.Form):
         return RoundParams(**values)
 
 
-PROMPT_FIELDS = (
-    "endpoint",
-    "calls_per_utterance",
-    "input_tokens_per_dialogue",
-    "output_tokens_per_dialogue",
-    "input_price",
-    "output_price",
-)
+SECTIONS = {
+    "task": ("name", "slug", "version", "references"),
+    "dates": ("zone", *DATES),
+    "submissions": ("tracks", "daily_limit", "total_limit"),
+    "metrics": ("metrics", "private_metrics", "ranking_metric", "add_metric", "more_metrics"),
+    "leaderboard": ("entry", "public_share", "split_seed", "shows_corpus_baselines"),
+    "prompt": (
+        "endpoint",
+        "calls_per_utterance",
+        "input_tokens_per_dialogue",
+        "output_tokens_per_dialogue",
+        "input_price",
+        "output_price",
+    ),
+}
+"""The fields of each section of the page."""
 
 
 def _of(round: Round) -> dict[str, Any]:

@@ -28,17 +28,37 @@ class NoSuchTime(ValueError):
     """A time that clocks of the zone jump over."""
 
 
-def zone_choices() -> list[tuple[str, object]]:
-    """UTC and anywhere on earth, then places by continent; for a select."""
-    groups: dict[str, list[tuple[str, str]]] = {}
-    for key in _places():
-        continent, _slash, place = key.partition("/")
-        groups.setdefault(continent, []).append((key, place.replace("_", " ").replace("/", ", ")))
-    return [
-        (UTC_KEY, "UTC"),
-        (ANYWHERE_KEY, _("anywhere on earth (UTC−12)")),
-        *groups.items(),
+class UnknownZone(ValueError):
+    """A text that names no time zone, or several."""
+
+
+@cache
+def zone_keys() -> tuple[str, ...]:
+    """UTC and anywhere on earth, then places by continent; what a form suggests."""
+    places = sorted(key for key in available_timezones() if key.startswith(_PLACES))
+    return (UTC_KEY, ANYWHERE_KEY, *places)
+
+
+def zone_key(text: str) -> str:
+    """The key of a zone that is written as such (``Europe/Berlin``) or as its city (``berlin``, ``New
+    York``), in whatever case. Raises ``UnknownZone``."""
+    wanted = text.strip().replace(" ", "_").casefold()
+    found = [
+        key
+        for key in zone_keys()
+        if wanted and wanted in (key.casefold(), key.rpartition("/")[2].casefold())
     ]
+    if not found:
+        raise UnknownZone(
+            _("There is no time zone “%(text)s”. Write a city such as Berlin, UTC, or AoE.")
+            % {"text": text}
+        )
+    if len(found) > 1 and text not in found:
+        raise UnknownZone(
+            _("Several time zones are called “%(text)s”: write %(zones)s.")
+            % {"text": text, "zones": " / ".join(found)}
+        )
+    return found[0] if len(found) == 1 else text
 
 
 def in_utc(local: datetime, zone: str) -> datetime:
@@ -48,11 +68,6 @@ def in_utc(local: datetime, zone: str) -> datetime:
     if moment.astimezone(_zone(zone)).replace(tzinfo=None) != local.replace(tzinfo=None):
         raise NoSuchTime(local)
     return moment
-
-
-@cache
-def _places() -> tuple[str, ...]:
-    return tuple(sorted(key for key in available_timezones() if key.startswith(_PLACES)))
 
 
 def _zone(key: str) -> tzinfo:

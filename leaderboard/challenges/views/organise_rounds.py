@@ -23,6 +23,9 @@ from leaderboard.challenges.queries import organising
 from leaderboard.challenges.queries.board import has_private_board
 from leaderboard.challenges.views.organise import frame, show_refusal
 
+REFRESHES = frozenset(("refresh", "preset"))
+"""Buttons that ask for the form again, with what follows from them."""
+
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_page
@@ -30,7 +33,7 @@ def round_new(request: HttpRequest, slug: str) -> HttpResponse:
     """One more round."""
     challenge = challenge_or_404(request.user, slug)
     form = RoundForm(request.POST or None, challenge=challenge)
-    if "refresh" in request.POST:
+    if REFRESHES & request.POST.keys():
         return _form_page(request, challenge, form, changed=True)
     if request.method == "POST" and form.is_valid():
         try:
@@ -49,7 +52,7 @@ def round_settings(request: HttpRequest, slug: str, round_slug: str) -> HttpResp
     """What a round asks; what can no longer be changed, and why."""
     round = round_or_404(request.user, slug, round_slug)
     form = RoundForm(request.POST or None, challenge=round.challenge, round=round)
-    if "refresh" in request.POST:
+    if REFRESHES & request.POST.keys():
         return _form_page(request, round.challenge, form, round, changed=True)
     if request.method == "POST" and form.is_valid():
         try:
@@ -78,8 +81,8 @@ def _form_page(
     round: Round | None = None,
     changed: bool = False,
 ) -> HttpResponse:
-    """``changed``: the form as it stands was sent for another corpus or for hidden references; not
-    to be stored."""
+    """``changed``: the form was sent for another corpus, hidden references, a preset or a metric to
+    be added; not to be saved."""
     context: dict[str, Any] = {
         **frame(request, challenge, "settings"),
         "form": form,
@@ -103,7 +106,9 @@ def _form_page(
             "scored_count": round.submissions.filter(state="scored").count(),
         }
     if changed:
-        form.errors.clear()  # complaints come with the attempt to store
+        # Errors come with the attempt to save, but for a metric that was to be added
+        for name in form.errors.keys() - {"add_metric"}:
+            del form.errors[name]
         template = "challenges/_round_form.html" if request.htmx else "challenges/round_form.html"
         return render(request, template, context)
     return render(
