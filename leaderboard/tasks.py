@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from common.jobs.tasks import row_task
-from leaderboard.results import computing, refresh, rows
+from leaderboard.results import computing, refresh, rows, warming
 
 
 @row_task
@@ -15,3 +15,4 @@ def analyse(row_id: int) -> None:
 def sweep() -> None:
     rows.forget_pairs()
     refresh.renew()
+    warming.warm()

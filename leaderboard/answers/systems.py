@@ -94,7 +94,7 @@ class MisleadingMetrics(WithIntervals):
     metrics: tuple[MisleadingMetric, ...]
 
 
-# --- what would tell neighbours apart -------------------------------------------------------------
+# --- ratings needed to separate neighbours --------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

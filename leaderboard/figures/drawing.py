@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from math import floor, isfinite, log10
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 from common.estimates import Estimate
 from common.tables.markers import colour, colour_number, shape
@@ -110,6 +111,14 @@ def sample_text(count: int, which: str = f"{ROWS_DRAWN} highest") -> str:
 def format_interval(count: int, low: str, high: str) -> str:
     half = ROWS_DRAWN // 2
     return sample_text(count, f"{half} {high} and the {half} {low}")
+
+
+def system_link(name: str) -> str:
+    """Where a system's dot leads, below the address of its corpus: its comparison with another.
+
+    Pages follow ``customdata``, such an address a point, or values for ``layout.meta.link``.
+    """
+    return f"systems/compare/?{urlencode({'first': name})}"
 
 
 LABEL_LINE = 15

@@ -34,6 +34,8 @@ class Point:
     metric_ci: tuple[float, float] | None = None
     dialogue: int | None = None
     """The number of its dialogue: points of one dialogue are not independent."""
+    turn: int | None = None
+    """The number of its turn, to which the point leads."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,13 +35,14 @@ NAMED_AS_UNDEFINED = 6
 class ForestRow:
     """``letters``: rows that share one are not significantly different. ``swatch``: the number that
     fixes colour and marker; None where rows have none of their own. ``note`` stands under the
-    pointer and in the data."""
+    pointer and in the data. ``link``: where the dot leads, below the address of the corpus."""
 
     name: str
     estimate: Estimate
     letters: str = ""
     swatch: int | None = None
     note: str = ""
+    link: str = ""
 
 
 def forest(
@@ -154,6 +155,7 @@ def _trace(row: ForestRow, value: float, index: int) -> dict[str, Any]:
         "meta": {"series": colour_number(swatch)},
         "hovertext": ["<br>".join(map(escape_latex, lines))],
         "hoverinfo": "text",
+        **({"customdata": [row.link]} if row.link else {}),
     } | whiskers("error_x", [(value, row.estimate.ci)])
 
 

@@ -25,6 +25,12 @@ from leaderboard.figures.scatter_points import (
 )
 from leaderboard.figures.scatter_tables import ROWS_BENEATH, means_by_system, points_table
 
+LINKS = {
+    "turn": "dialogues/{0}/?turn={1}&system={2}#system-{2}",
+    "dialogue": "dialogues/{0}/",
+}
+"""Where a dot leads, below the address of its corpus; ``{0}`` is the first of its ``customdata``."""
+
 
 def metric_vs_human_scatter(
     points: Sequence[Point],
@@ -108,6 +114,8 @@ def metric_vs_human_scatter(
     )
     jitter = f", jittered by up to {written(spread, 2)}" if spread else ""
     layout = chart_layout(f"human score ({aspect}), mean{jitter}", metric)
+    if level in LINKS:
+        layout["meta"] = {"link": LINKS[level]}
     layout["annotations"] = [
         line_label(points, line, index) for index, line in enumerate(drawn_lines)
     ]

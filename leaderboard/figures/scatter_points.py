@@ -12,7 +12,7 @@ from typing import Any
 
 from common.tables.markers import colour, colour_number, shape
 from common.tables.numerals import written
-from leaderboard.figures.drawing import escape_latex, places, whiskers
+from leaderboard.figures.drawing import escape_latex, places, system_link, whiskers
 from leaderboard.figures.figure import Level, Point
 from leaderboard.figures.scatter_names import middle_score, name_of_reference
 from leaderboard.figures.series import Series, series_of
@@ -101,6 +101,12 @@ def _trace(
         "hovertext": [_hover(point) for point in points],
         "hoverinfo": "text",
     }
+    if large:
+        trace |= {"customdata": [system_link(point.system) for point in points]}
+    elif level == "turn":
+        trace |= {"customdata": [[point.dialogue, point.turn, point.swatch] for point in points]}
+    else:
+        trace |= {"customdata": [[point.dialogue] for point in points]}
     if labelled:
         trace |= {"text": [escape_latex(point.system) for point in points], "cliponaxis": False}
         trace |= {"textposition": [name_of_reference(point.human, middle) for point in points]}

@@ -21,6 +21,7 @@ from leaderboard.queries.human_scores import (
     placed_human,
     placed_metrics,
 )
+from leaderboard.queries.standing import rated_levels
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
 from leaderboard.results.kinds import registered
@@ -65,7 +66,15 @@ TOO_FEW = (
 )
 
 
-@registered("comparisons", version=3, resolved=with_choice)
+def _shown_first(version: CorpusVersion) -> list[dict[str, Any]]:
+    """At every level at which people's scores exist."""
+    rated = rated_levels(version, version.main_aspect)
+    levels = ["turn"] if "turn" in rated else []
+    levels += ["dialogue", "system"] if rated else []
+    return [{"aspect": version.main_aspect, "level": level} for level in levels]
+
+
+@registered("comparisons", version=3, resolved=with_choice, shown_first=_shown_first)
 def comparisons(
     version: CorpusVersion,
     aspect: str,

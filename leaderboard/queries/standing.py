@@ -120,7 +120,12 @@ def _why_no_system_score(systems: Sequence[System]) -> dict[tuple[int, str, str]
     return {(system, text, version): reason for system, text, version, reason in undefined}
 
 
-@registered("agreement", version=2, for_files="all_pairs")
+def _shown_first(version: CorpusVersion) -> list[dict[str, Any]]:
+    levels = rated_levels(version, version.main_aspect)[:1]
+    return [{"aspect": version.main_aspect, "level": level} for level in levels]
+
+
+@registered("agreement", version=2, for_files="all_pairs", shown_first=_shown_first)
 def agreement(version: CorpusVersion, aspect: str, level: CeilingLevel) -> dict[str, Any]:
     """The agreement document with its pairs apart, and each rater's use of the scale."""
     measured: Literal["turn", "dialogue"] = "dialogue" if level == "dialogue" else "turn"

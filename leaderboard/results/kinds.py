@@ -31,6 +31,18 @@ def of_the_version(version: CorpusVersion, **_parameters: Any) -> str:
     return str(version.revision)
 
 
+def on_demand(_version: CorpusVersion) -> list[dict[str, Any]]:
+    return []
+
+
+def of_the_main_aspect(version: CorpusVersion) -> list[dict[str, Any]]:
+    return [{"aspect": version.main_aspect}] if version.main_aspect in version.aspects else []
+
+
+def without_parameters(_version: CorpusVersion) -> list[dict[str, Any]]:
+    return [{}]
+
+
 def as_requested(_version: CorpusVersion, parameters: dict[str, Any]) -> dict[str, Any]:
     return parameters
 
@@ -48,6 +60,9 @@ class Kind:
     answers as pairs of systems or metrics, thousands of them, so that only some are kept and only
     some may wait at a time.
 
+    ``shown_first(version)``: the parameters with which pages of the version ask when nobody has
+    chosen anything; these answers are computed before somebody looks (``warming``).
+
     ``resolved(version, parameters)``: the parameters as they are stored, with what they come to
     where they are silent, so that no two surfaces differ by default
     (``system_choice.with_choice``).
@@ -60,6 +75,7 @@ class Kind:
     refreshed_for: timedelta = REFRESHED_FOR
     for_files: str = ""
     of_pairs: bool = False
+    shown_first: Callable[[CorpusVersion], list[dict[str, Any]]] = on_demand
     resolved: Callable[[CorpusVersion, dict[str, Any]], dict[str, Any]] = as_requested
 
     def to_json(self, answer: Any) -> str:

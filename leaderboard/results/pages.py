@@ -19,6 +19,8 @@ from leaderboard.results import rows
 from leaderboard.results.look import KEYS, Look, look
 
 REFRESH_SECONDS = 5
+BOARD = "board"
+"""The id of the part of a leaderboard that its filters swap."""
 GONE = "the statistic was deleted with what it is about"
 NOTHING, OLDER, AWAITS_NEWER = SHOWS = ("nothing", "older", "awaits-newer")
 """What a page shows while it asks. One without numbers becomes the page as soon as there are any,
@@ -32,13 +34,20 @@ def waiting_page(
     """In the place of a page whose ``found.answer`` is None. ``context`` is what the page would
     have: of a corpus, or with ``base``, the template of its frame. ``words``: ``page_name``,
     ``lead``, ``below_tab`` where the breadcrumb has the page below its tab, ``shows``
-    (``AWAITS_NEWER``). It becomes the page by itself."""
+    (``AWAITS_NEWER``). It becomes the page by itself. A leaderboard whose filter was changed
+    (``#board``) keeps its older answer, with a notice, until the new one is swapped in."""
+    if request.htmx and request.htmx.target == BOARD:
+        updating = render(request, "leaderboard/_updating.html", {"look": found})
+        updating["HX-Reswap"] = "none"
+        add_never_cache_headers(updating)
+        return updating
     template = "leaderboard/_waiting.html" if request.htmx else "leaderboard/waiting.html"
     context = {
         **context,
         "analysis": None,
         **words,
         "look": found,
+        "expected_seconds": _expected_seconds(found),
         "refresh_seconds": REFRESH_SECONDS,
     }
     response = render(request, template, context, status=503 if "download" in request.GET else 200)
@@ -46,6 +55,13 @@ def waiting_page(
     if found.is_under_way:
         response["Retry-After"] = str(REFRESH_SECONDS)
     return response
+
+
+def _expected_seconds(found: Look[Any]) -> float | None:
+    """What the newest answer of this kind took; None where there is none yet."""
+    taken = Analysis.objects.filter(kind=found.kind, seconds__isnull=False)
+    seconds: float | None = taken.order_by("-computed_at").values_list("seconds", flat=True).first()
+    return seconds
 
 
 @require_safe

@@ -36,7 +36,7 @@ def renew() -> int:
         .order_by("-asked_at")[:CHECKED_PER_SWEEP]
     )
     due, gone = [], []
-    busy = _versions_with_runs()
+    busy = versions_with_runs()
     for row in known:
         if _may_wait(row, row.version_id in busy, now):
             continue
@@ -53,7 +53,7 @@ def renew() -> int:
     return rows.wait_for_worker(due) if due else 0
 
 
-def _versions_with_runs() -> set[int]:
+def versions_with_runs() -> set[int]:
     """Whose numbers will be others soon. Not where runs wait that nobody takes (of a queue without
     a worker), nor for a withheld system's, which is in no statistic of its corpus."""
     at_work = Q(state=MetricRun.State.RUNNING)

@@ -202,3 +202,64 @@ def test_what_an_organiser_sees_is_kept_by_no_browser() -> None:
     submissions = reverse("challenge-submissions", args=[round.challenge.slug])
     for page in (address(round, "private"), submissions):
         assert "no-store" in lead.get(page)["Cache-Control"], page
+
+
+# --- the finding, the search and the history ------------------------------------------------------
+
+
+def test_the_finding_says_who_leads_and_who_is_not_significantly_behind() -> None:
+    round = board_round()
+    scored_with(round, team_of_one(round, "Ours"), around(0.5), name="take one")
+    scored_with(round, team_of_one(round, "Near"), around(0.49))
+    scored_with(round, team_of_one(round, "Far"), around(0.1))
+    page = html.unescape(text_of(client_of().get(address(round))))
+    assert "Ours leads with “take one”, word_f1 0.500 [" in page
+    assert "], not significantly ahead of Near." in page
+
+
+def test_a_search_and_a_track_leave_what_fits_and_the_ranks_as_they_are() -> None:
+    round = board_round()
+    scored_with(round, team_of_one(round, "Ours"), around(0.5))
+    scored_with(round, team_of_one(round, "Others"), around(0.1), track="prompt")
+    for query in ("q=oTHer", "track=prompt"):
+        rows = (
+            client_of().get(f"{address(round)}?{query}&download=public-board.json").json()["rows"]
+        )
+        assert [(row["cells"]["team"]["value"], row["cells"]["rank"]["value"]) for row in rows] == [
+            ("Others", 2)
+        ]
+    assert "No team fits this search" in text_of(client_of().get(f"{address(round)}?q=nobody"))
+
+
+def test_the_history_has_the_submissions_that_improved_a_team_s_best_score() -> None:
+    """0.2, then 0.1, which is no improvement, then 0.3."""
+    round = board_round()
+    team = team_of_one(round, "Ours")
+    for hours, score in enumerate((0.2, 0.1, 0.3)):
+        scored_with(round, team, around(score), hours=hours)
+    file = client_of().get(f"{address(round)}?download=history-data.json").json()
+    points = [(row["cells"]["at"]["value"], row["cells"]["score"]["value"]) for row in file["rows"]]
+    assert [at for at, _ in points] == ["2026-11-01 12:00:00", "2026-11-01 14:00:00"]
+    assert [score for _, score in points] == pytest.approx([0.2, 0.3])
+
+
+def test_the_history_says_nothing_of_a_private_board_or_of_one_that_counts_nothing() -> None:
+    round = board_round(public_share=0.0)
+    scored_with(round, team_of_one(round, "Ours"), around(0.5))
+    lead = client_of(made_user("lead", "organiser"))
+    for part in ("", "private"):
+        assert b'id="chart-history"' not in lead.get(address(round, part)).content
+
+
+def test_a_disqualified_team_has_no_history() -> None:
+    round = board_round()
+    scored_with(round, team_of_one(round, "Ours"), around(0.5))
+    scored_with(
+        round,
+        team_of_one(round, "Others"),
+        around(0.4),
+        disqualified_at=timezone.now(),
+        disqualification="it copied",
+    )
+    file = client_of().get(f"{address(round)}?download=history-data.json").json()
+    assert {row["cells"]["team"]["value"] for row in file["rows"]} == {"Ours"}

@@ -242,3 +242,9 @@ def test_as_many_systems_as_looks_have_a_trace_each() -> None:
     assert [one["name"] for one in figure.data if one["mode"] == "markers"] == [
         f"s{number}" for number in range(48)
     ]
+
+
+def test_a_point_leads_to_its_dialogue_turn_and_system() -> None:
+    figure = scatter([Point("one", 1.0, 0.1, 7, dialogue=3, turn=2)], "turn")
+    assert figure.layout["meta"] == {"link": "dialogues/{0}/?turn={1}&system={2}#system-{2}"}
+    assert figure.data[0]["customdata"] == [[3, 2, 7]]

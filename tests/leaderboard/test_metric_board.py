@@ -336,6 +336,27 @@ def test_the_forest_turns_a_distance_round_and_draws_the_ceiling() -> None:
     assert forest_figure(document(), BoardParams(), None).is_empty
 
 
+def test_a_dot_of_the_forest_leads_to_its_metric() -> None:
+    figure = forest_figure(document(row("bleu_4[n=2]", "turn", 0.3)), BoardParams(), None)
+    assert figure.data[0]["customdata"] == ["metrics/?metric=bleu_4%5Bn%3D2%5D#plots"]
+
+
+def test_a_search_is_part_of_a_name_in_any_case() -> None:
+    board = document(row("bleu_4", "turn", 0.3), row("simcse", "turn", 0.4))
+    found = kept(board, parse_params({"q": " BLEU "}, "all", board))
+    assert [one.metric for one in found.rows] == ["bleu_4"]
+
+
+def test_a_permanent_link_names_what_differs_from_the_default() -> None:
+    params = parse_params({"coefficient": "kendall", "q": "bleu"}, "all", BOARD)
+    assert params.changes() == {
+        "level": "turn",
+        "coefficient": "kendall",
+        "systems": "all",
+        "q": "bleu",
+    }
+
+
 def test_a_hostile_name_is_text_in_figure_and_table() -> None:
     board = document(
         row(

@@ -87,7 +87,7 @@ def test_the_headline_names_the_best_and_who_cannot_be_told_from_it() -> None:
 
 def test_a_best_that_nobody_reaches_is_clear_of_all_others() -> None:
     finding, _ = headline([row("a", 4.0, (3.9, 4.1)), row("b", 3.0, (2.8, 3.2))])
-    assert finding == "a is best (4.00 [3.90, 4.10]), clear of all others."
+    assert finding == "a is best (4.00 [3.90, 4.10]), significantly ahead of all others."
 
 
 def test_where_people_or_gold_answers_are_best_the_best_agent_is_named_too() -> None:

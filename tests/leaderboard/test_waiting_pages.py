@@ -266,3 +266,32 @@ def test_a_metric_that_is_not_in_the_older_numbers_is_waited_for(version: Corpus
     compute_waiting()
     for address in (f"{board}?metric=just_handed_in", f"{board}plots/?metric=just_handed_in"):
         assert Client().get(address).status_code == 404
+
+
+def test_a_filter_that_is_not_computed_yet_keeps_the_older_answer_and_swaps_the_new_one_in(
+    version: CorpusVersion,
+) -> None:
+    board = f"/corpora/{version.corpus.slug}/metrics/"
+    Client().get(board)
+    compute_waiting()
+    Analysis.objects.all().delete()
+    of_the_board = {"HX-Request": "true", "HX-Target": "board"}
+    answer = Client().get(f"{board}?coefficient=kendall", headers=of_the_board)
+    text = answer.content.decode()
+    assert answer["HX-Reswap"] == "none"
+    assert 'id="board-notice" hx-swap-oob="true"' in text
+    assert f'hx-get="{board}?coefficient=kendall"' in text
+    assert "for the former choice" in text
+    compute_waiting()
+    swapped = Client().get(f"{board}?coefficient=kendall", headers=of_the_board)
+    assert "HX-Reswap" not in swapped
+    assert '<div id="board">' in swapped.content.decode()
+
+
+def test_a_page_that_waits_says_what_the_last_one_took(version: CorpusVersion) -> None:
+    shown(version)
+    compute_waiting()
+    Analysis.objects.update(answer=None, computed_at=None, stamp="", seconds=39.2)
+    text = shown(version).content.decode()
+    assert "The last one took 39 s." in text
+    assert 'data-expected="39"' in text

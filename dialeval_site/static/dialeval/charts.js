@@ -141,7 +141,7 @@
       label.font = { size: 12, color: colour(label.name === "row" ? "--ink" : "--ink-2") };
     }
     copy.autosize = true;
-    copy.dragmode = false;
+    copy.dragmode = width < NARROW ? false : "zoom";
     return copy;
   }
 
@@ -154,6 +154,30 @@
 
   function specOf(figure) {
     return JSON.parse(document.getElementById(figure.dataset.source).textContent);
+  }
+
+  // A dot leads to its metric, system or dialogue: customdata holds the address below that of the corpus, or the values
+  // that the layout's link takes.
+  const CORPUS = /^.*\/corpora\/[^/]+\//;
+
+  function addressOf(point, layout) {
+    const root = CORPUS.exec(location.pathname);
+    const value = point.customdata;
+    if (!root || value === undefined || value === null) return "";
+    const link = layout.meta && layout.meta.link;
+    const path = Array.isArray(value) && link
+      ? link.replace(/\{(\d+)\}/g, (_, place) => encodeURIComponent(value[place]))
+      : value;
+    return typeof path === "string" ? root[0] + path : "";
+  }
+
+  function follow(figure, canvas) {
+    canvas.on("plotly_click", function (event) {
+      const address = addressOf(event.points[0], canvas.layout);
+      if (address) location.assign(address);
+    });
+    canvas.on("plotly_hover", (event) => canvas.classList.toggle("leads", Boolean(addressOf(event.points[0], canvas.layout))));
+    canvas.on("plotly_unhover", () => canvas.classList.remove("leads"));
   }
 
   // A4 less the margins of print.css, in pixels of 1/96 inch.
@@ -176,6 +200,7 @@
         displayModeBar: false,
         responsive: true,
       });
+      if (!figure.dataset.drawn) follow(figure, canvas);
       figure.dataset.drawn = "yes";
       say(figure, "");
     } catch (error) {
@@ -268,7 +293,7 @@
     for (const figure of root.querySelectorAll("[data-chart]:not([data-watched])")) {
       figure.dataset.watched = "yes";
       reserve(figure);
-      for (const button of figure.querySelectorAll("[data-chart-file]")) button.hidden = false;
+      for (const tool of figure.querySelectorAll("[data-chart-file], [data-chart-zoom]")) tool.hidden = false;
       seen.observe(figure);
     }
   }

@@ -228,6 +228,18 @@ class BoardEntry(Schema):
     scores: list[BoardScore] = Field(description="In the order of `metrics`.")
 
 
+class HistoryPoint(Schema):
+    at: datetime = Field(description="When the submission came.")
+    value: float = Field(description="Its score on the metric that ranks.")
+
+
+class TeamHistory(Schema):
+    team_id: str = Field(description="The team's id.")
+    points: list[HistoryPoint] = Field(
+        description="The submissions that improved its best score on the public board."
+    )
+
+
 class BoardSplit(Schema):
     seed: int | None = Field(
         description="Draws the public board's dialogues; null before the unveiling."
@@ -261,6 +273,9 @@ class Board(Schema):
     ci: str | None = Field(None, description="How intervals are made, as signatures name it.")
     metrics: list[BoardMetric] = Field(description="Columns.")
     entries: list[BoardEntry] = Field(description="Lines, the best mean first.")
+    history: list[TeamHistory] = Field(
+        default_factory=list, description="Of the public board: each team's best score over time."
+    )
     updated: datetime | None = Field(description="When it was computed.")
     stale: bool = Field(
         False, description="Whether something has changed since; a new one is being computed then."

@@ -64,7 +64,7 @@ def _stamp(version: CorpusVersion, round: int, **_parameters: Any) -> str:
     return f"{revision}.{version.revision}"
 
 
-@registered(BOARD, version=3, stamp=_stamp)
+@registered(BOARD, version=4, stamp=_stamp)
 def _computed(_version: CorpusVersion, round: int, part: PartName) -> dict[str, Any]:
     """Of the submissions of its round and of the runs of its corpus version."""
     found = Round.objects.select_related("version__corpus", "challenge").get(pk=round)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from annotations.corpora.queries import shown_systems
 from annotations.corpora.rating_queries import TurnOrder, turn_order
 from annotations.models import System
 from leaderboard.challenges.board.choice import Candidate, best_of_each, latest_of_each
+from leaderboard.challenges.board.history import improvements
 from leaderboard.challenges.board.split import Part, PartName, Split, split_dialogues
 from leaderboard.challenges.board.standing import (
     BoardMetric,
@@ -88,8 +90,8 @@ class Entry:
 
 def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
     """The part's document for everybody: ``metrics`` with signatures, ``split``, and ``entries``
-    with the place and the scores of each, the best mean first. It holds what only some may read;
-    ``round_board`` chooses."""
+    with the place and the scores of each, the best mean first; ``history``, of the public part.
+    It holds what only some may read; ``round_board`` chooses."""
     order = turn_order(round.version)
     split = _split(round, order)
     part = split.part(part_name)
@@ -119,7 +121,31 @@ def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
             entries[number].as_json(places[number], [row[number] for row in scores])
             for number in _in_order(entries, ranking, board, scores)
         ],
+        "history": _history(round, order, part) if part_name == "public" else [],
     }
+
+
+def _history(round: Round, order: TurnOrder, part: Part) -> list[dict[str, Any]]:
+    """By team, in the order in which the teams came: ``points``, the submissions that improved its
+    best score on the public board. None where that board counts nothing, or ranks by a private
+    metric."""
+    metric = still_there(round.ranking_metric)
+    if part.reason or metric is None or round.ranking_metric not in round.metrics:
+        return []
+    competing = [
+        one
+        for one in _scored(round)
+        if not (one.is_baseline or one.disqualified_at or one.team.disqualification)
+    ]
+    values = _values([one.system for one in competing], metric, order, part)
+    by_team: dict[str, list[tuple[datetime, float]]] = {}
+    for one, value in zip(competing, values, strict=True):
+        by_team.setdefault(one.team.public_id, []).append((one.received_at, value))
+    return [
+        {"team_id": team, "points": [{"at": at.isoformat(), "value": value} for at, value in found]}
+        for team, scores in by_team.items()
+        if (found := improvements(scores, metric.higher_is_better))
+    ]
 
 
 def scores_of_system(round: Round, system: System, part_name: PartName) -> dict[str, Any]:
@@ -167,11 +193,7 @@ def _without_single_turn(part: Part, order: TurnOrder) -> Part:
 def _entries(round: Round, part_name: PartName, order: TurnOrder, split: Split) -> list[Entry]:
     """One a team, or more where some are baselines or disqualified; then the corpus's own
     baselines."""
-    scored = list(
-        Submission.objects.filter(round=round, state=Submission.State.SCORED, system__isnull=False)
-        .select_related("system", "team")
-        .order_by("received_at", "pk")
-    )
+    scored = _scored(round)
     competing = [one for one in scored if not one.is_baseline and not one.disqualified_at]
     chosen = set(_chosen(round, competing, order, _deciding(split, part_name)).values())
     handed_in = Counter(one.team_id for one in scored)
@@ -189,6 +211,14 @@ def _entries(round: Round, part_name: PartName, order: TurnOrder, split: Split) 
             for system in baselines.exclude(pk__in=handed_in_here).order_by("position")
         ]
     return entries
+
+
+def _scored(round: Round) -> list[Submission]:
+    return list(
+        Submission.objects.filter(round=round, state=Submission.State.SCORED, system__isnull=False)
+        .select_related("system", "team")
+        .order_by("received_at", "pk")
+    )
 
 
 def _deciding(split: Split, part_name: PartName) -> Part | None:
@@ -380,8 +410,8 @@ def _all_lowest(metric: str, means: Sequence[float | None]) -> str:
     if worst is None or any(mean is None or mean != worst for mean in means):
         return ""
     return (
-        f"every entry has {worst:.3f} by {metric}, the worst score there is: it tells none of "
-        "them apart"
+        f"every entry has {worst:.3f} by {metric}, the worst score there is: it separates no "
+        "entries"
     )
 
 

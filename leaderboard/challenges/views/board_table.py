@@ -11,18 +11,35 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from common.tables import Cell, Column, Row, Table, mark_best
-from common.tables.numerals import letter
+from common.tables.lane import Lane, Mark
+from common.tables.numerals import bracketed, letter, written
+from leaderboard.challenges.board.history import TeamHistory, history_figure
 from leaderboard.challenges.models import Track
+from leaderboard.figures import Figure
 
 RANKING = "ranking"
+TEAMS_NAMED = 3
 
 
-def board_table(document: dict[str, Any], may_open_submissions: bool) -> Table:
-    """``document``: of ``round_board``, not veiled. Submissions are linked for the viewer's own
-    team, or all are."""
+def shown_entries(document: dict[str, Any], search: str, track: str) -> list[dict[str, Any]]:
+    """The entries whose team or system has the search in its name, of the track (of all, where none
+    is named); baselines are of no track and stay."""
+    return [
+        entry
+        for entry in document["entries"]
+        if search.casefold() in f"{entry['team'] or ''} {entry['name']}".casefold()
+        and (not track or entry["track"] == track or entry["is_baseline"])
+    ]
+
+
+def board_table(
+    document: dict[str, Any], may_open_submissions: bool, entries: Sequence[dict[str, Any]]
+) -> Table:
+    """``document``: of ``round_board``, not veiled; ``entries``: those of it that are shown.
+    Submissions are linked for the viewer's own team, or all are."""
     # Each with its place in the entries' scores; the one that decides the rank comes first
     metrics = sorted(enumerate(document["metrics"]), key=lambda pair: not pair[1]["ranks"])
-    rows = tuple(_row(entry, metrics, may_open_submissions) for entry in document["entries"])
+    rows = tuple(_row(entry, metrics, may_open_submissions) for entry in entries)
     higher = next(
         (metric["higher_is_better"] for _number, metric in metrics if metric["ranks"]), True
     )
@@ -44,10 +61,118 @@ def board_table(document: dict[str, Any], may_open_submissions: bool) -> Table:
     )
     unranked = [
         row.id
-        for row, entry in zip(rows, document["entries"], strict=True)
+        for row, entry in zip(rows, entries, strict=True)
         if entry["is_baseline"] or entry["disqualified"]
     ]
     return mark_best(table, exclude=unranked)
+
+
+def board_lane(document: dict[str, Any], entries: Sequence[dict[str, Any]]) -> Lane | None:
+    """The means that rank, baselines apart, with the best baseline as a line through all rows."""
+    ranking = _ranking(document)
+    if ranking is None:
+        return None
+    scores = [entry["scores"][ranking] for entry in entries]
+    ends = [
+        end
+        for score in scores
+        if score["value"] is not None
+        for end in (score["value"], *(score.get("ci") or ()))
+    ]
+    if not ends:
+        return None
+    best = best_baseline(document)
+    label = _("best baseline")
+    return Lane(
+        RANKING,
+        (min(ends), max(ends)),
+        marks=() if best is None else (Mark(f"{label} {written(best, 3)}", best, "baseline"),),
+        kinds={
+            _row_id(entry): "own" if entry["own"] else "baseline"
+            for entry in entries
+            if entry["own"] or entry["is_baseline"]
+        },
+    )
+
+
+def best_baseline(document: dict[str, Any]) -> float | None:
+    """Of the metric that ranks; None where no baseline has a score."""
+    ranking = _ranking(document)
+    if ranking is None:
+        return None
+    values = [
+        value
+        for entry in document["entries"]
+        if entry["is_baseline"] and (value := entry["scores"][ranking]["value"]) is not None
+    ]
+    better = max if document["metrics"][ranking]["higher_is_better"] else min
+    return better(values) if values else None
+
+
+def board_finding(document: dict[str, Any]) -> str:
+    """Who leads, with what, and who is not significantly behind; "" where nobody is ranked."""
+    ranking = _ranking(document)
+    placed = sorted(
+        (entry for entry in document["entries"] if entry["rank"] is not None),
+        key=lambda entry: entry["order"],
+    )
+    if ranking is None or not placed:
+        return ""
+    first, *others = placed
+    score = first["scores"][ranking]
+    ci = f" {bracketed(tuple(score['ci']), 3)}" if score.get("ci") else ""
+    finding = _("%(team)s leads with “%(name)s”, %(metric)s %(value)s") % {
+        "team": first["team"],
+        "name": first["name"],
+        "metric": document["ranking_metric"],
+        "value": f"{written(score['value'], 3)}{ci}",
+    }
+    tied = [entry["team"] for entry in others if entry["rank"] == first["rank"]]
+    if not tied:
+        return (
+            f"{finding}." if not others else _("%s, significantly ahead of all others.") % finding
+        )
+    named = ", ".join(tied[:TEAMS_NAMED])
+    if len(tied) > TEAMS_NAMED:
+        named = _("%(named)s and %(count)s more") % {
+            "named": named,
+            "count": len(tied) - TEAMS_NAMED,
+        }
+    return _("%(finding)s, not significantly ahead of %(named)s.") % {
+        "finding": finding,
+        "named": named,
+    }
+
+
+def board_history(document: dict[str, Any]) -> Figure | None:
+    """Of the teams that stand on the board, the best first; None where the board has none."""
+    ranking = _ranking(document)
+    points = {one["team_id"]: one["points"] for one in document.get("history", ())}
+    if ranking is None or not points:
+        return None
+    teams = [
+        TeamHistory(
+            entry["team"],
+            entry["system"],
+            tuple((datetime.fromisoformat(one["at"]), one["value"]) for one in points[team]),
+        )
+        for entry in document["entries"]
+        if not entry["is_baseline"] and (team := entry["team_id"]) in points
+    ]
+    return history_figure(
+        teams,
+        metric=document["ranking_metric"],
+        until=datetime.fromisoformat(document["updated"]),
+        baseline=best_baseline(document),
+        signature=_signature(document),
+    )
+
+
+def _ranking(document: dict[str, Any]) -> int | None:
+    """The place of the metric that ranks among the document's metrics."""
+    return next(
+        (number for number, metric in enumerate(document["metrics"]) if metric["ranks"]), None
+    )
 
 
 def _key(number: int, metric: dict[str, Any]) -> str:
@@ -56,7 +181,7 @@ def _key(number: int, metric: dict[str, Any]) -> str:
 
 def _columns(metrics: list[tuple[int, dict[str, Any]]]) -> tuple[Column, ...]:
     return (
-        Column("team", _("Team")),
+        Column("team", _("Team"), "link"),
         Column(
             "rank",
             _("Rank"),
@@ -108,7 +233,10 @@ def _row(entry: dict[str, Any], metrics: list[tuple[int, dict[str, Any]]], may_o
     tracks = {Track.GPU: _("GPU"), Track.PROMPT: _("prompt")}
     letters = "" if entry["band"] is None else letter(entry["band"] - 1)
     cells = {
-        "team": Cell(entry["team"] or entry["name"]),
+        "team": Cell(
+            entry["team"] or entry["name"],
+            href=_address_of(entry) if may_open or entry["own"] else "",
+        ),
         "rank": Cell(reason=entry["reason"])
         if entry["rank"] is None
         else Cell(entry["rank"], ci=(entry["rank"], entry["worst_rank"]), letters=letters),
@@ -119,8 +247,12 @@ def _row(entry: dict[str, Any], metrics: list[tuple[int, dict[str, Any]]], may_o
         "received": Cell(_moment(entry["received_at"]), reason=_("comes with the corpus")),
         **{_key(number, metric): _score(entry["scores"][number]) for number, metric in metrics},
     }
+    return Row(_row_id(entry), cells, badges=_badges(entry), swatch=entry["system"])
+
+
+def _row_id(entry: dict[str, Any]) -> str:
     name = entry["submission"] or f"baseline-{entry['system']}"
-    return Row(f"entry-{name}", cells, badges=_badges(entry), swatch=entry["system"])
+    return f"entry-{name}"
 
 
 def _score(score: dict[str, Any]) -> Cell:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
@@ -12,20 +13,30 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from common.roles import is_organiser
+from common.table_frame import page_writer
 from common.web import page
 from leaderboard.challenges.access import round_or_404, team_of
 from leaderboard.challenges.board.split import PARTS
-from leaderboard.challenges.models import Round
+from leaderboard.challenges.models import Round, Track
 from leaderboard.challenges.queries.board import has_private_board, round_board
-from leaderboard.challenges.views.board_table import board_table, counted_text
+from leaderboard.challenges.views.board_table import (
+    board_finding,
+    board_history,
+    board_lane,
+    board_table,
+    counted_text,
+    shown_entries,
+)
 from leaderboard.results.pages import waiting_page
+
+LONGEST_SEARCH = 80
 
 
 @never_cache
 @require_safe
 def board(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
     """The round's leaderboard; ``part=private`` the private board, which until the unveiling says
-    only when that is."""
+    only when that is; ``q`` (part of a team's or system's name), ``track`` (whose entries)."""
     round = round_or_404(request.user, slug, round_slug)
     part = request.GET.get("part", "public")
     if part not in PARTS:
@@ -44,12 +55,25 @@ def board(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
         base = {"base": "challenges/challenge_base.html", "page_name": _("Leaderboard")}
         return waiting_page(request, frame, found, **base)
     organiser = is_organiser(request.user)
-    table = None if document["veiled"] else board_table(document, may_open_submissions=organiser)
+    search, track = request.GET.get("q", "").strip()[:LONGEST_SEARCH], request.GET.get("track", "")
+    entries = shown_entries(document, search, track if track in Track.values else "")
+    writer = history = None
+    if not document["veiled"]:
+        writer = page_writer(
+            board_table(document, organiser, entries), board_lane(document, entries)
+        )
+        history = board_history(document)
     context = {
         **frame,
         "look": found,
         "board": document,
-        "table": table,
+        "table": writer,
+        "rows": len(entries),
+        "finding": "" if document["veiled"] else board_finding(document),
+        "history": history,
+        "search": search,
+        "tracks": _tracks(document, track),
+        "permanent_link": request.build_absolute_uri(request.get_full_path()),
         "parts": _parts(round),
         "part": part,
         "counted": "" if document["veiled"] else counted_text(document),
@@ -59,7 +83,22 @@ def board(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
         "own_entries": [entry for entry in document["entries"] if entry["own"]],
         "updated": datetime.fromisoformat(document["updated"]) if document["updated"] else None,
     }
-    return page(request, "challenges/board.html", context, [table] if table else [])
+    files = [writer.table] if writer else []
+    return page(
+        request, "challenges/board.html", context, files + ([history.points] if history else [])
+    )
+
+
+def _tracks(document: dict[str, Any], chosen: str) -> list[tuple[str, Any, int, bool]]:
+    """(value, label, entries, whether it is chosen) of each track, where teams took several."""
+    counts = Counter(entry["track"] for entry in document["entries"] if not entry["is_baseline"])
+    if len(counts) < 2:
+        return []
+    labels = {Track.GPU: _("GPU"), Track.PROMPT: _("prompt")}
+    return [
+        ("", _("All tracks"), counts.total(), chosen not in counts),
+        *((one, label, counts[one], one == chosen) for one, label in labels.items() if counts[one]),
+    ]
 
 
 def _parts(round: Round) -> list[tuple[str, Any, str]]:

@@ -20,7 +20,8 @@ HOVER_WIDTH = 60
 
 @dataclass(frozen=True, slots=True)
 class MapPoint:
-    """``system`` and ``swatch`` are None for a reference."""
+    """``system`` and ``swatch`` are None for a reference; ``dialogue`` and ``turn`` are where the
+    point leads."""
 
     system: str | None
     swatch: int | None
@@ -28,6 +29,8 @@ class MapPoint:
     text: str
     across: float
     up: float
+    dialogue: int = 0
+    turn: int = 0
 
 
 def response_map(
@@ -52,6 +55,7 @@ def response_map(
     across, up = _axes(method, explained)
     layout = chart_layout(across, up)
     layout["height"] = 440
+    layout["meta"] = {"link": "dialogues/{0}/?turn={1}"}
     if method == "pca":
         layout["yaxis"] |= {"scaleanchor": "x"}
     else:
@@ -160,6 +164,7 @@ def _trace(members: Sequence[MapPoint], name: str) -> dict[str, Any]:
         "y": [point.up for point in members],
         "hovertext": [_hover(point) for point in members],
         "hoverinfo": "text",
+        "customdata": [[point.dialogue, point.turn] for point in members],
     }
 
 

@@ -25,7 +25,7 @@ from leaderboard.queries.gold import gold_among
 from leaderboard.queries.human_scores import HumanSide, metric_grid
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
-from leaderboard.results.kinds import registered
+from leaderboard.results.kinds import registered, without_parameters
 from leaderboard.statistics.correlation.metric_by_metric import (
     MetricPair,
     correlate_metrics,
@@ -34,6 +34,7 @@ from leaderboard.statistics.correlation.metric_by_metric import (
 )
 from leaderboard.statistics.correlation.placed_scores import FloatArray, system_sums
 from leaderboard.statistics.embedding_map import cosines_to_references, plane_map
+from workers.inference.model_files import PACKAGED_ENCODER, why_missing
 
 METHOD = (
     "percentile bootstrap over dialogues for Pearson's r; a pair is over what both metrics "
@@ -42,7 +43,7 @@ METHOD = (
 )
 
 
-@registered("metric-correlations", version=3, resolved=with_choice)
+@registered("metric-correlations", version=3, resolved=with_choice, shown_first=without_parameters)
 def metric_correlations(
     version: CorpusVersion,
     systems: str | None = None,
@@ -180,7 +181,12 @@ LETTERS = 240
 """Of a text under the pointer."""
 
 
-@registered("response-map", version=1)
+def _map_shown_first(_version: CorpusVersion) -> list[dict[str, Any]]:
+    """Where this machine has the encoder: elsewhere it would fail for each corpus."""
+    return [] if why_missing(PACKAGED_ENCODER) else [{}]
+
+
+@registered("response-map", version=1, shown_first=_map_shown_first)
 def response_map(version: CorpusVersion, *, seed: int = SEED) -> dict[str, Any]:
     """Where every system's responses, and the references, lie on two maps, as JSON; at most 2,000
     texts.

@@ -205,6 +205,8 @@ def _figures(document: dict[str, Any], chosen: Sequence[str]) -> list[Figure]:
                     text=point["text"],
                     across=point[method][0],
                     up=point[method][1],
+                    dialogue=point["dialogue"],
+                    turn=point["turn"],
                 )
                 for point in document["points"]
             ],

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 
@@ -20,12 +21,14 @@ from leaderboard.estimate_cells import COEFFICIENT_NAMES, coverage_badges, cover
 from leaderboard.figures import Figure, Level, Point, metric_vs_human_scatter
 from leaderboard.figures.forest import ForestRow, forest
 from leaderboard.pages.metrics.figures import scores_by_human
-from leaderboard.pages.metrics.filters import GLOBAL, VARIANTS, BoardParams
+from leaderboard.pages.metrics.filters import GLOBAL, VARIANTS, BoardParams, parse_params
 from leaderboard.pages.metrics.letters import SHARED_LETTER, Letters
 from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.pages.metrics.tables import CEILING, LEAVE_ONE_OUT, chosen_estimate
+from leaderboard.pages.metrics.text import best_row
 from leaderboard.pages.systems.query import system_leaderboard
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
+from leaderboard.results import look
 from leaderboard.results.computing import answer_of
 from leaderboard.results.kinds import registered
 from leaderboard.statistics.distribution import scores_by_human as group_by_human
@@ -92,6 +95,7 @@ def _forest_row(row: CorrelationRow, params: BoardParams, letters: Letters | Non
         estimate if row.higher_is_better else _turned(estimate),
         letters.of(row.metric) if letters is not None else "",
         note=" ".join(part for part in (f"n = {row.n}", *coverage_badges([row])) if part),
+        link=f"metrics/?{urlencode({'metric': row.metric})}#plots",
     )
 
 
@@ -129,7 +133,21 @@ def label_of(row: CorrelationRow) -> str:
     return " ".join([name_of(row.metric, row.submitted), *turned])
 
 
-@registered("scatter", version=3, for_files="points", resolved=with_choice)
+def _shown_first(version: CorpusVersion) -> list[dict[str, Any]]:
+    """Of the metric that the finding names, once it is known."""
+    if version.main_aspect not in version.aspects:
+        return []
+    found = look(version, metric_leaderboard, aspect=version.main_aspect)
+    if found.answer is None:
+        return []
+    params = parse_params({}, found.answer.systems_chosen, found.answer)
+    best = best_row(found.answer, params)
+    return [{"aspect": version.main_aspect, "metric": best.metric}] if best else []
+
+
+@registered(
+    "scatter", version=4, for_files="points", resolved=with_choice, shown_first=_shown_first
+)
 def scatter_documents(
     version: CorpusVersion, aspect: str, metric: str, systems: str | None = None
 ) -> dict[str, Any]:
@@ -251,6 +269,7 @@ def _turn_points(
                 (human.systems[items.system[item]].pk, int(order.turn_pks[items.turn[item]])), ""
             ),
             dialogue=int(items.dialogue[item]),
+            turn=int(order.numbers[items.turn[item]]),
         )
         for item in np.flatnonzero(np.isfinite(means) & np.isfinite(metric))
     ]

@@ -14,13 +14,13 @@ from common.estimates import Estimate
 from leaderboard.answers.metrics import Cost, MetricCorrelations
 from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
-from leaderboard.results.kinds import registered
+from leaderboard.results.kinds import of_the_main_aspect, registered
 from workers.judges.models import JudgeRun, Purse
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 
 
-@registered("correlations", version=6, resolved=with_choice)
+@registered("correlations", version=6, resolved=with_choice, shown_first=of_the_main_aspect)
 def metric_leaderboard(
     version: CorpusVersion, aspect: str, systems: str | None = None
 ) -> MetricCorrelations:

@@ -40,7 +40,7 @@ from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import human_side, placed_human, scale_of
 from leaderboard.queries.standing import agreement
 from leaderboard.results.computing import answer_of
-from leaderboard.results.kinds import registered
+from leaderboard.results.kinds import of_the_main_aspect, registered
 from leaderboard.statistics.bounded import bounds_of_difference, cut_to
 from leaderboard.statistics.correlation.placed_scores import FloatArray
 from leaderboard.statistics.ranking.crossed_ratings import CrossedRatings
@@ -55,7 +55,7 @@ METHOD = (
 NOBODY_ELSE = WithOthers(Estimate.undefined("nobody else judged the same items"))
 
 
-@registered("rater-effects", version=3)
+@registered("rater-effects", version=3, shown_first=of_the_main_aspect)
 def rater_effects(
     version: CorpusVersion,
     aspect: str,

@@ -10,6 +10,7 @@ from leaderboard.answers import SystemName
 from leaderboard.answers.systems import SystemProfile, SystemStanding
 from leaderboard.board_text import board_signature
 from leaderboard.figures import Figure, SystemMean
+from leaderboard.figures.drawing import system_link
 from leaderboard.pages.systems.figures.profile import ProfileAspect, system_profile
 from leaderboard.pages.systems.figures.rank_intervals import RankRow, rank_intervals
 from leaderboard.pages.systems.figures.system_means import system_means
@@ -54,6 +55,7 @@ def rank_figure(document: SystemStanding, kinds: Collection[str], remark: str = 
                 system.worst_rank,
                 system.human,
                 system.band,
+                system_link(system.system),
             )
             for system in document.systems
             if not kinds or system.kind in kinds

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ from leaderboard.queries.human_scores import HumanSide, human_side, placed_human
 from leaderboard.queries.standing import MEANS_CI, system_standing
 from leaderboard.queries.submitted import compared_scores
 from leaderboard.queries.system_choice import ALL, chosen_systems, resolve_choice, with_choice
-from leaderboard.results.kinds import registered
+from leaderboard.results.kinds import of_the_main_aspect, registered
 from leaderboard.statistics.correlation.placed_scores import FloatArray, system_sums
 from leaderboard.statistics.design import Design
 from leaderboard.statistics.ranking.rank_differences import rank_differences
@@ -49,7 +50,7 @@ from leaderboard.statistics.significance.power import LEVEL, POWER, needed_to_se
 PLACES = ("place", "best", "worst")
 
 
-@registered("systems", version=3)
+@registered("systems", version=3, shown_first=of_the_main_aspect)
 def system_leaderboard(version: CorpusVersion, aspect: str, systems: str = ALL) -> SystemStanding:
     """``system_standing`` of a choice of systems: all, agents, …"""
     chosen = chosen_systems(version, systems)
@@ -61,7 +62,7 @@ def system_leaderboard(version: CorpusVersion, aspect: str, systems: str = ALL) 
     )
 
 
-@registered("misleading-metrics", version=1, resolved=with_choice)
+@registered("misleading-metrics", version=1, resolved=with_choice, shown_first=of_the_main_aspect)
 def misleading_metrics(
     version: CorpusVersion, aspect: str, systems: str | None = None
 ) -> MisleadingMetrics:
@@ -143,7 +144,7 @@ PAIRED, UNPAIRED = (
 )
 
 
-@registered("separating", version=3)
+@registered("separating", version=3, shown_first=of_the_main_aspect)
 def separating(version: CorpusVersion, aspect: str, systems: str = ALL) -> Separating:
     chosen = chosen_systems(version, systems)
     items = human_side(version, aspect, chosen).at("system")
@@ -225,7 +226,12 @@ def _of_difference(
     return variance * float(added[0].mean() + added[1].mean()) * ratings, ratings
 
 
-@registered("system-profile", version=2)
+def _profile_shown_first(version: CorpusVersion) -> list[dict[str, Any]]:
+    """Of one aspect the board says all of it."""
+    return [{}] if len(version.aspects) > 1 else []
+
+
+@registered("system-profile", version=2, shown_first=_profile_shown_first)
 def system_profile(version: CorpusVersion, systems: str = ALL) -> SystemProfile:
     chosen = chosen_systems(version, systems)
     aspects = []

@@ -15,7 +15,7 @@ NAMED = 3
 
 
 def headline(systems: Sequence[RankedSystem]) -> tuple[str, str]:
-    """(the finding, what goes with it): who is best and who cannot be told apart from it; the best
+    """(the finding, what goes with it): who is best and who is not significantly different; the best
     agent where that is another one. ``systems``: those of ``system_standing``. ("", why) where
     nobody has rated any of them."""
     rated = _by_mean(systems)
@@ -63,7 +63,7 @@ def _nobody_near(best: RankedSystem, unsure: str) -> str:
     return (
         f"; of {unsure} nobody can say, for want of an interval."
         if unsure
-        else ", clear of all others."
+        else ", significantly ahead of all others."
     )
 
 
@@ -108,7 +108,7 @@ WORTHWHILE = 20
 
 
 def separating_text(document: Separating) -> str:
-    """For the best neighbours that are not told apart yet. "" where all are, or nothing can be
+    """For the best neighbours that are not separated yet. "" where all are, or nothing can be
     said."""
     sentences = [words for pair in document.pairs if (words := _words(pair))]
     return " ".join(sentences[:SENTENCES])
@@ -122,8 +122,8 @@ def _words(pair: Neighbours) -> str:
     each = " in all" if pair.is_paired else " with each"
     if needed > WORTHWHILE * today:
         return (
-            f"{between} are as good as equal: {needed:,} dialogues{each} would be needed to tell "
-            "them apart."
+            f"{between} are as good as equal: {needed:,} dialogues{each} would be needed to "
+            "separate them."
         )
     ratings = pair.ratings_needed
     instead = (
@@ -133,13 +133,13 @@ def _words(pair: Neighbours) -> str:
     )
     with_each = "" if pair.is_paired else each
     than = f"than today's {today:,}{instead}"
-    return f"About {needed - today:,} more dialogues{with_each} {than} would tell {between} apart."
+    return f"About {needed - today:,} more dialogues{with_each} {than} would separate {between}."
 
 
 def separating_table(document: Separating, updated: datetime | None) -> Table:
     return Table(
         id="separating",
-        caption=f"What would tell neighbours apart, {document.corpus}, aspect {document.aspect}",
+        caption=f"Ratings needed to separate systems, {document.corpus}, aspect {document.aspect}",
         columns=(
             Column("better", "Better"),
             Column("worse", "Next"),

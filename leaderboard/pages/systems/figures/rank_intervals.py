@@ -35,6 +35,8 @@ class RankRow:
     worst_rank: int | None
     mean: Estimate
     band: int | None = None
+    link: str = ""
+    """Where the marker leads, below the address of the corpus."""
 
 
 def rank_intervals(
@@ -132,6 +134,7 @@ def _trace(row: RankRow, row_number: int, index: int) -> dict[str, Any]:
         "meta": {"series": colour_number(row.swatch)},
         "hovertext": ["<br>".join(map(escape_latex, lines))],
         "hoverinfo": "text",
+        **({"customdata": [row.link]} if row.link else {}),
         "error_x": {
             "type": "data",
             "symmetric": False,

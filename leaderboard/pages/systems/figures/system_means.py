@@ -13,6 +13,7 @@ from leaderboard.figures.drawing import (
     interval_text,
     list_layout,
     sample_text,
+    system_link,
 )
 from leaderboard.figures.figure import Figure, SystemMean
 
@@ -55,7 +56,7 @@ def system_means(
     drawn = highest(defined)
     names = [_name(one) for one, _ in drawn]
     traces = [
-        dot_and_whisker(name, one.swatch, one.mean)
+        dot_and_whisker(name, one.swatch, one.mean) | {"customdata": [system_link(one.system)]}
         for (one, _), name in zip(drawn, names, strict=True)
     ]
     layout = list_layout("mean human score", names)
