@@ -343,7 +343,7 @@ def test_a_dot_of_the_forest_leads_to_its_metric() -> None:
 
 def test_a_search_is_part_of_a_name_in_any_case() -> None:
     board = document(row("bleu_4", "turn", 0.3), row("simcse", "turn", 0.4))
-    found = kept(board, parse_params({"q": " BLEU "}, "all", board))
+    found = filtered(board, parse_params({"q": " BLEU "}, "all", board))
     assert [one.metric for one in found.rows] == ["bleu_4"]
 
 
