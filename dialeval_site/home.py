@@ -1,15 +1,34 @@
-"""The first page: the corpora, and above them what is next for who reads it."""
+"""The home page: what was found, what one can take part in, and where each role begins."""
 
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from annotations.corpora.views import corpora_page
-from dialeval_site.next_actions import next_actions
+from annotations.corpora.queries import corpora_with_counts, hidden_corpora_for
+from annotations.corpora.tables import corpora_table
+from common.web import page
+from leaderboard.challenges.queries.dashboard import rounds_now
+from leaderboard.pages.metrics.finding import corpora_with_findings
+
+CARDS, ROUNDS = 6, 4
+"""So many at most; all stand in the table of corpora and on the page of challenges."""
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """The corpora that one may see."""
-    return corpora_page(request, next_actions)
+    """The corpora that one may see, with their findings, and open rounds with their leaders."""
+    versions = corpora_with_counts(request.user)
+    table = corpora_table(versions)
+    context = {
+        "section": "corpora",
+        "corpora": corpora_with_findings(versions, CARDS),
+        "corpora_count": len(versions),
+        "hidden": hidden_corpora_for(request.user).count(),
+        "rounds": [
+            one for one in rounds_now(request.user, timezone.now(), ROUNDS) if one.phase == "open"
+        ],
+        "table": table,
+    }
+    return page(request, "home.html", context, [table])

@@ -9,7 +9,18 @@ as older ones.
 """
 
 from leaderboard.results.kinds import Kind, all_kinds, json_form, registered
-from leaderboard.results.look import Look, look, whole
+from leaderboard.results.look import Look, look, stored_answer, stored_rows, whole
 from leaderboard.results.rows import drop
 
-__all__ = ["Kind", "Look", "all_kinds", "drop", "json_form", "look", "registered", "whole"]
+__all__ = [
+    "Kind",
+    "Look",
+    "all_kinds",
+    "drop",
+    "json_form",
+    "look",
+    "registered",
+    "stored_answer",
+    "stored_rows",
+    "whole",
+]

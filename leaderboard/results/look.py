@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic, Literal, TypeVar
@@ -107,6 +107,27 @@ def look(version: CorpusVersion, kind: Callable[..., T] | str, **parameters: Any
     return _seen(wanted_kind, parameters, row, wanted)
 
 
+def stored_rows(versions: Iterable[CorpusVersion], kind: Callable[..., T]) -> list[Analysis]:
+    """What is stored of these versions by this release, of the present data or of older: rows with
+    their parameters and without their answers (``stored_answer``). No worker is asked for
+    anything."""
+    wanted = kind_of(kind)
+    return list(
+        Analysis.objects.defer("answer").filter(
+            version__in=versions,
+            kind=wanted.name,
+            made_by=_made_by(wanted),
+            computed_at__isnull=False,
+        )
+    )
+
+
+def stored_answer(kind: Callable[..., T], row: Analysis) -> T | None:
+    """Of one of ``stored_rows``; None where it was withdrawn in between."""
+    answer: T | None = answer_cache.answer_of(kind_of(kind), row)
+    return answer
+
+
 def whole(found: Look[T]) -> T | None:
     """The answer that was found, with what pages leave out (``Kind.for_files``). None where it was
     replaced since."""
@@ -191,7 +212,11 @@ def is_of(row: Analysis, wanted: Wanted) -> bool:
 
 
 def wanted_of(kind: Kind, version: CorpusVersion, parameters: dict[str, Any]) -> Wanted:
-    return Wanted(kind.stamp(version, **parameters), f"dialeval {settings.VERSION} {kind.version}")
+    return Wanted(kind.stamp(version, **parameters), _made_by(kind))
+
+
+def _made_by(kind: Kind) -> str:
+    return f"dialeval {settings.VERSION} {kind.version}"
 
 
 def question_of(parameters: dict[str, Any]) -> str:

@@ -292,8 +292,10 @@ def test_an_empty_site_tells_an_organiser_to_add_a_corpus(organiser: Client) -> 
     assert f'href="{PAGE}"' in organiser.get("/").content.decode()
 
 
-def test_an_empty_site_tells_a_visitor_how_there_is_an_organiser() -> None:
-    assert "manage.py create_organiser NAME" in said(Client().get("/"))
+def test_an_empty_site_tells_a_visitor_to_log_in_and_no_command() -> None:
+    page = said(Client().get("/"))
+    assert "The organisers have not published a corpus. Log in if you were invited." in page
+    assert "manage.py" not in page
 
 
 # --- tables ---------------------------------------------------------------------------------------

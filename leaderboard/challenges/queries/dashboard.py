@@ -159,7 +159,7 @@ def challenges_now(user: Any, now: datetime, most: int) -> ChallengesNow:
     )
     return ChallengesNow(
         counts=dict(Challenge.objects.order_by().values_list("state").annotate(Count("pk"))),
-        rounds=_rounds_now(user, now, most),
+        rounds=rounds_now(user, now, most),
         drafts=list(challenges.filter(state=state.DRAFT)[:most]),
         failing=[(one, one.failed) for one in failing[:most]],
         to_release=list(holding_back.select_related("challenge").order_by("-closes_at")[:most]),
@@ -170,7 +170,9 @@ def challenges_now(user: Any, now: datetime, most: int) -> ChallengesNow:
     )
 
 
-def _rounds_now(user: Any, now: datetime, most: int) -> list[RoundNow]:
+def rounds_now(user: Any, now: datetime, most: int) -> list[RoundNow]:
+    """Of challenges that are not closed, drafts included, which only organisers see: open ones first,
+    those that close first before the others, then those that open next."""
     teams = Team.objects.filter(challenge=OuterRef("challenge")).order_by().values("challenge")
     sent = Submission.objects.filter(round=OuterRef("pk")).order_by().values("round")
     rounds = (
