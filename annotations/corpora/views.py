@@ -2,3 +2,296 @@
 What metrics say of a corpus is shown by the leaderboard."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotations.corpora import actions, kept_files, queries
+from annotations.corpora.forms import (
+    EVERYBODY,
+    MAX_MAPPED_COLUMNS,
+    CorpusForm,
+    CorpusNameForm,
+    SeenByForm,
+)
+from annotations.corpora.shortcuts import version_or_404
+from annotations.corpora.tables import dialogues_table, systems_table
+from annotations.formats.importers import table
+from annotations.formats.importers.base import Importer, ImportFailed
+from annotations.formats.importers.column_mapping import USES
+from annotations.formats.importers.preview import ShownColumn, preview, table_columns
+from annotations.formats.importers.registry import importers, likely_format, possible_formats
+from annotations.languages import language_name
+from annotations.models import Corpus
+from common.file_bodies import takes_file
+from common.web import organisers_alone, organisers_page, page
+
+DIALOGUES_A_PAGE = 50
+
+
+@require_safe
+def corpus(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the corpus holds, its systems, its versions."""
+    version = version_or_404(request, slug)
+    table = systems_table(version)
+    context = {
+        "section": "corpora",
+        "tab": "overview",
+        "version": version,
+        "versions": version.corpus.versions.order_by("-number"),
+        "counts": queries.counts_of(version),
+        "corpus_language": language_name(queries.language_of(version)),
+        "scales": [(aspect, version.scales.get(aspect)) for aspect in version.aspects],
+        "first_dialogue": queries.dialogue_at(version, 0),
+        "table": table,
+        "hidden_by_a_round": queries.corpora_with_hidden_references()
+        .filter(pk=version.corpus_id)
+        .exists(),
+    }
+    return page(request, "annotations/corpus.html", context, [table])
+
+
+@require_safe
+def dialogues(request: HttpRequest, slug: str) -> HttpResponse:
+    """Its dialogues, 50 a page."""
+    version = version_or_404(request, slug)
+    shown = Paginator(queries.dialogues_with_counts(version), DIALOGUES_A_PAGE).get_page(
+        request.GET.get("page")
+    )
+    table = dialogues_table(version, shown)
+    context = {
+        "section": "corpora",
+        "tab": "dialogues",
+        "version": version,
+        "page_obj": shown,
+        "table": table,
+    }
+    return page(request, "annotations/dialogues.html", context, [table])
+
+
+ORGANISERS = ("home", gettext_lazy("only organisers add corpora and say who sees them"))
+organisers_only = organisers_page(*ORGANISERS)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@organisers_only
+@takes_file(organisers_alone(*ORGANISERS))
+def corpus_new(request: HttpRequest) -> HttpResponse:
+    """Add a corpus: ``file``, or ``kept`` (one that was sent before); ``format`` (detected without
+    it); ``preview`` (show it, store nothing); ``column-N``, ``use-N``, ``aspect-N``, ``rater-N`` (of a
+    table); ``name``, ``slug``, ``seen_by`` (``everybody``, ``organisers``), ``is_new_version``.
+    ``corpus=`` the form for a new version of one.
+
+    The file is read whole before anything is stored, in this request: its size is bounded.
+    """
+    if request.method != "POST":
+        slug = request.GET.get("corpus", "")
+        is_known = Corpus.objects.filter(slug=slug[:80]).exists()
+        initial = {"slug": slug, "is_new_version": True} if is_known else {}
+        return _form_page(request, CorpusForm(initial=initial))
+    form = CorpusForm(request.POST, request.FILES, user=request.user)
+    if not form.is_valid() or form.kept_file is None:
+        return _form_page(request, form)
+    with kept_files.readable(form.kept_file) as path:
+        likely, reason = likely_format(path)
+        name = form.cleaned_data["format"] or likely
+        if name is None:
+            message = _("The format was not detected: %(reason)s. Choose it.")
+            form.add_error("format", message % {"reason": reason})
+            return _form_page(request, form)
+        try:
+            if form.is_preview:
+                return _preview_page(request, form, importers()[name], path)
+            outcomes = _imported(request, form, importers()[name], path)
+        except ImportFailed as failure:
+            form.offer_format(likely)
+            columns = _shown_columns(form, importers()[name], path)
+            return _form_page(request, form, failure, columns)
+        except actions.CorpusExists as known:
+            message = _(
+                "%(slug)s is here already. Choose another address, or say that this is a new "
+                "version of it."
+            )
+            form.add_error("slug", message % {"slug": known})
+            return _form_page(request, form)
+    kept_files.remove(form.kept_file)
+    for outcome in outcomes:
+        _tell(request, outcome)
+    return (
+        redirect("corpus", outcomes[0].version.corpus.slug)
+        if len(outcomes) == 1
+        else redirect("home")
+    )
+
+
+@sensitive_variables()
+def _imported(
+    request: HttpRequest, form: CorpusForm, importer: Importer, path: Path
+) -> list[actions.ImportOutcome]:
+    params, mapping = form.cleaned_data, form.mapping()
+    return actions.import_corpus(
+        table.with_mapping(mapping) if mapping and importer is table.IMPORTER else importer,
+        path,
+        params["slug"],
+        params["name"],
+        is_public=params["seen_by"] == EVERYBODY,
+        by=request.user,
+        may_exist=params["is_new_version"],
+        language=params["language"],
+    )
+
+
+def _preview_page(
+    request: HttpRequest, form: CorpusForm, importer: Importer, path: Path
+) -> HttpResponse:
+    """The format, counts, first rows, and what each column of a table is: nothing is stored."""
+    found = preview(importer, path, form.mapping() if importer is table.IMPORTER else None)
+    form.data["format"] = importer.name
+    others = [one.name for one in possible_formats(path) if one.name != importer.name]
+    context = {
+        "section": "corpora",
+        "form": form,
+        "preview": found,
+        "format": importer,
+        "other_formats": ", ".join(others),
+        "columns": _shown_columns(form, importer, path),
+        "uses": USES,
+        "largest_mb": settings.MAX_CORPUS_UPLOAD_BYTES // 1_000_000,
+    }
+    return render(request, "annotations/corpus_new.html", context)
+
+
+def _shown_columns(form: CorpusForm, importer: Importer, path: Path) -> list[ShownColumn]:
+    """Of a table that is not too wide for a form."""
+    if importer is not table.IMPORTER:
+        return []
+    try:
+        columns = table_columns(path, form.mapping())
+    except ImportFailed:
+        return []
+    return columns if len(columns) <= MAX_MAPPED_COLUMNS else []
+
+
+def _form_page(
+    request: HttpRequest,
+    form: CorpusForm,
+    failure: ImportFailed | None = None,
+    columns: Sequence[ShownColumn] = (),
+) -> HttpResponse:
+    """Problems are listed with the sender's name of the file, not with the one that it has here."""
+    file_name = form.kept_file.name if failure and form.kept_file else ""
+    context = {
+        "section": "corpora",
+        "form": form,
+        "problems": [str(replace(problem, file=file_name)) for problem in failure.problems]
+        if failure
+        else [],
+        "is_cut": failure is not None and failure.stopped,
+        "columns": columns,
+        "uses": USES,
+        "largest_mb": settings.MAX_CORPUS_UPLOAD_BYTES // 1_000_000,
+    }
+    return render(
+        request, "annotations/corpus_new.html", context, status=422 if form.is_bound else 200
+    )
+
+
+def _tell(request: HttpRequest, outcome: actions.ImportOutcome) -> None:
+    names = {"slug": outcome.version.corpus.slug, "version": outcome.version.label}
+    if not outcome.created:
+        if outcome.newest != outcome.version:
+            text = _(
+                "%(slug)s: nothing is changed. %(version)s holds this content; the newest version "
+                "is still %(newest)s."
+            )
+            messages.warning(request, text % (names | {"newest": outcome.newest.label}))
+        else:
+            messages.info(
+                request, _("%(slug)s: nothing is changed. %(version)s holds this content.") % names
+            )
+        return
+    counts = outcome.survey.counts
+    numbers = {
+        name: getattr(counts, name)
+        for name in ("dialogues", "turns", "systems", "responses", "ratings")
+    }
+    messages.success(
+        request,
+        _(
+            "%(slug)s: %(version)s is stored. Dialogues: %(dialogues)s, turns: %(turns)s, "
+            "systems: %(systems)s, responses: %(responses)s, ratings: %(ratings)s."
+        )
+        % (names | numbers),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@organisers_only
+def corpus_settings(request: HttpRequest, slug: str) -> HttpResponse:
+    """A corpus's name (``name``), who sees it, and its deletion with what depends on it."""
+    version = version_or_404(request, slug)
+    form = CorpusNameForm(request.POST or None, initial={"name": version.corpus.name})
+    if request.method == "POST" and form.is_valid():
+        if actions.rename(version.corpus, form.cleaned_data["name"], by=request.user):
+            messages.success(request, _("The name is changed."))
+        return redirect("corpus-settings", slug)
+    context = {
+        "section": "corpora",
+        "tab": "settings",
+        "version": version,
+        "form": form,
+        "counts": queries.counts_of(version),
+        "versions": version.corpus.versions.count(),
+        "why_not_deleted": actions.why_not_deleted(version.corpus),
+    }
+    status = 422 if form.is_bound else 200
+    return render(request, "annotations/corpus_settings.html", context, status=status)
+
+
+@require_POST
+@organisers_only
+def corpus_delete(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete a corpus with its versions, ratings and scores: ``slug`` typed."""
+    corpus = version_or_404(request, slug).corpus
+    if request.POST.get("slug", "") != slug:
+        messages.error(request, _("Nothing was deleted: type the corpus's address to delete it."))
+        return redirect("corpus-settings", slug)
+    try:
+        actions.delete_corpus(corpus, force=True, by=request.user)
+    except actions.CorpusHasResults as refusal:
+        messages.error(request, str(refusal))
+        return redirect("corpus-settings", slug)
+    messages.success(request, _("%(slug)s is deleted.") % {"slug": slug})
+    return redirect("home")
+
+
+@require_POST
+@organisers_only
+def corpus_seen_by(request: HttpRequest, slug: str) -> HttpResponse:
+    """Who sees a corpus: ``seen_by`` (``everybody``, ``organisers``)."""
+    corpus = Corpus.objects.filter(slug=slug).first()
+    if corpus is None:
+        raise Http404(f"there is no corpus {slug}")
+    form = SeenByForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("There is no such choice; nothing was changed."))
+    elif not actions.show_to(
+        corpus, everybody=form.cleaned_data["seen_by"] == EVERYBODY, by=request.user
+    ):
+        messages.info(request, _("Nothing was changed."))
+    elif form.cleaned_data["seen_by"] == EVERYBODY:
+        messages.success(request, _("Everybody may see this corpus now."))
+    else:
+        messages.success(request, _("Only organisers see this corpus now."))
+    return redirect("corpus", slug)
