@@ -8,7 +8,7 @@ from pathlib import Path
 
 from annotations.formats.importers.base import survey
 from annotations.formats.importers.registry import importers
-from annotations.formats.records import DialogueRecord, TurnRecord, Utterance
+from annotations.formats.records import DialogueRecord, Message, TurnRecord, Utterance
 from leaderboard.challenges.files.dialogues import dialogue_entry, dialogues_document
 from leaderboard.challenges.files.layout_file import layout_of
 
@@ -95,3 +95,27 @@ def test_it_is_one_json_list_whatever_is_said() -> None:
     turn = TurnRecord(0, (Utterance("A", 'quote " and \u2028 and ünï 🙂\n'),), ("x",))
     (entry,) = json.loads(text_of(DialogueRecord('"', (), (), (turn,)), hidden=False))
     assert entry["turn_0"]["dialogue"][0]["text"] == 'quote " and \u2028 and ünï 🙂\n'
+
+
+def test_of_a_conversation_of_roles_the_hidden_form_keeps_prompts_and_users_alone() -> None:
+    messages = (
+        Message("system", "Be brief."),
+        Message("user", "hi", "ann"),
+        Message("assistant", "hello"),
+        Message("tool", "hello"),
+        Message("user", "and now?"),
+        Message("assistant", "bye"),
+    )
+    turns = (TurnRecord(3, after=2, references=("hello",)), TurnRecord(5, after=5))
+    dialogue = DialogueRecord("d", (), (), turns, messages, knowledge=("a fact",))
+    entry = dialogue_entry(dialogue, hidden=True)
+    assert entry["turn_5"]["dialogue"] == [
+        {"persona_id": "system", "text": "Be brief."},
+        {"persona_id": "ann", "text": "hi"},
+        {"persona_id": "assistant", "text": None, "turn": 3},
+        {"persona_id": "tool", "text": None},
+        {"persona_id": "user", "text": "and now?"},
+    ]
+    assert entry["turn_3"]["knowledge"] == ["a fact"]
+    assert "hello" not in str(entry)
+    assert "bye" not in str(dialogue_entry(dialogue, hidden=False))
