@@ -4,9 +4,7 @@ Celery and gunicorn import some of them only when they are needed."""
 from __future__ import annotations
 
 import ast
-import io
 import re
-import tokenize
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +14,7 @@ PACKAGES = ("annotations", "common", "dialeval_site", "leaderboard", "workers")
 READ = (*PACKAGES, "bench", "deploy", "docs", "templates")
 SUFFIXES = (".conf", ".html", ".md", ".py", ".service", ".toml", ".yaml")
 DOTTED = re.compile(rf"(?<![\w./-])(?:{'|'.join(PACKAGES)})(?:\.[A-Za-z_]\w*)+(?![\w/(-])")
+IMPORTS = re.compile(r"^\s*(?:from|import) .*$", flags=re.MULTILINE)
 OTHERS = {
     # Names of tasks, kept from before the package was renamed
     "workers.trainings.tasks",
@@ -37,12 +36,16 @@ def files() -> list[Path]:
 def words_of(path: Path) -> str:
     """Of Python the strings and comments: imports are seen to by whoever runs it."""
     text = path.read_text(encoding="utf-8")
-    if path.suffix != ".py" or not DOTTED.search(text):
+    if path.suffix != ".py":
         return text
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    return "\n".join(
-        token.string for token in tokens if token.type in (tokenize.STRING, tokenize.COMMENT)
-    )
+    if not DOTTED.search(IMPORTS.sub("", text)):
+        return ""
+    strings = [
+        node.value
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    return "\n".join([*strings, *re.findall("#.*", text)])
 
 
 @cache
