@@ -3,6 +3,7 @@ asks no network."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ NOTHING_FROM_OUTSIDE = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: "
     "blob:; connect-src blob:"
 )
+FONT_FACES = re.compile(r"@font-face\s*\{[^}]*\}")
+"""They name files of the site; a file of its own is set in its reader's typefaces."""
 _STATIC = settings.PROJECT / "dialeval_site" / "static" / "dialeval"
 
 
@@ -48,7 +51,7 @@ def html_of(contents: Contents) -> str:
         f"{contents.version.corpus.name}, {contents.aspect}: metrics and systems compared with "
         "human ratings"
     )
-    styles = "\n".join(_asset(f"{name}.css") for name in STYLES)
+    styles = FONT_FACES.sub("", "\n".join(_asset(f"{name}.css") for name in STYLES))
     print_style = _asset("print.css")
     scripts = "".join(
         f"<script>{_script(text)}</script>\n"
