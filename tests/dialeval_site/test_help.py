@@ -14,13 +14,19 @@ from dialeval_site.help.documents import document, names, slug_of
 from dialeval_site.help.places import PLACES
 from dialeval_site.help.search import find_sections
 from dialeval_site.models import SeenTour
+from tests.browser.pages import FRAGMENTS_AND_FILES
 from tests.campaigns.sets import made_user
 from tests.dialeval_site.addresses import addresses
+from tests.reference import addresses as site_addresses
+from tests.reference import who_may
 from tests.site import PROJECT
 
-NOT_PAGES = {
-    "health", "ready", "logout", "openapi-json", "api-root", "no-such-api-address",
-}  # fmt: skip
+LEAD_TO_THE_OVERVIEW = {
+    *("help", "help-page", "login", "password-change", "password-reset", "password-reset-link"),
+    *("password-reset-sent", "two-factor", "two-factor-log-in"),
+    *("openid-first-log-in", "openid-log-in", "openid-return"),
+}
+"""Pages that no paragraph is about."""
 
 
 def test_every_document_is_a_page_without_markup_of_its_own(db: None, client: Client) -> None:
@@ -71,7 +77,10 @@ def test_the_paragraph_of_each_page_exists(place: str) -> None:
     assert anchor in document(name).anchors
 
 
-def test_every_view_with_help_exists() -> None:
+def test_every_page_leads_to_its_paragraph_or_is_known_to_have_none() -> None:
+    allowed = who_may()
+    pages = {name for name, _, _ in site_addresses() if "GET" in allowed.get(name, [""])[0]}
+    assert pages - set(PLACES) == LEAD_TO_THE_OVERVIEW | (FRAGMENTS_AND_FILES & pages)
     assert set(PLACES) <= {pattern.name for pattern in addresses()}
 
 
