@@ -46,9 +46,7 @@ WASHED = ("accent", "people", "judge", "good", "warn", "bad")
     [(text, ground) for text in ("ink", "ink-2", "ink-3", *WASHED) for ground in GROUNDS]
     + [(text, f"{text}-wash") for text in WASHED]
     + [(text, f"{wash}-wash") for text in ("ink", "ink-2") for wash in WASHED]
-    + [("on-accent", "accent")]
-    + [("ink", f"r{step}") for step in range(4)]
-    + [("on-ramp", f"r{step}") for step in range(4, 7)],
+    + [("on-accent", "accent")],
 )
 def test_text_has_a_contrast_of_four_and_a_half(text: str, ground: str, theme: int) -> None:
     assert contrast(TOKENS[text][theme], TOKENS[ground][theme]) >= 4.5
@@ -70,6 +68,52 @@ def test_the_typefaces_lie_here_with_their_licences() -> None:
         assert "SIL Open Font License, Version 1.1" in " ".join(
             (STATIC / "fonts" / licence).read_text().split()
         )
+
+
+WRITTEN_BY_CODE = re.compile(
+    r"(series|shade|tint|of)-\w+$"  # joined with a number or a kind
+    r"|tied-with-the-best$"  # the slug of a badge's word
+    r"|htmx-request$"
+    r"|(js-plotly-plot|plotly-notifier|notifier-note|main-svg|svg-container|crisp|draglayer|nsewdrag"
+    r"|user-select-none|cursor-[\w-]+)$"
+)
+
+
+def test_style_sheets_have_no_rule_for_a_class_that_nothing_has() -> None:
+    packages = ("templates", "dialeval_site", "annotations", "workers", "leaderboard", "common")
+    names = set(
+        re.findall(
+            r"[A-Za-z][\w-]*",
+            " ".join(
+                file.read_text(encoding="utf-8")
+                for package in packages
+                for file in (PROJECT / package).rglob("*.*")
+                if file.suffix in (".html", ".js", ".py")
+            ),
+        )
+    )
+    styled = {
+        (sheet.name, name)
+        for sheet in STATIC.glob("*.css")
+        for selector in re.findall(r"([^{}]*)[{]", _without_strings(sheet))
+        for name in re.findall(r"\.([A-Za-z][\w-]*)", selector)
+    }
+    assert {
+        one for one in styled if one[1] not in names and not WRITTEN_BY_CODE.match(one[1])
+    } == set()
+
+
+def test_every_token_is_used_and_none_is_unknown() -> None:
+    sheets = " ".join(sheet.read_text() for sheet in STATIC.glob("*.css"))
+    scripts = " ".join(script.read_text() for script in STATIC.glob("*.js"))
+    defined = set(re.findall(r"(--[\w-]+)\s*:", sheets))
+    used = set(re.findall(r"var\((--[\w-]+)", sheets))
+    assert used - defined == set()
+    assert defined - used - set(re.findall(r"--[\w-]+", scripts)) == set()
+
+
+def _without_strings(sheet: Path) -> str:
+    return re.sub(r'/\*.*?\*/|"[^"]*"', "", sheet.read_text(), flags=re.DOTALL)
 
 
 def test_templates_have_no_inline_style_or_handler() -> None:
