@@ -18,7 +18,7 @@ from playwright.sync_api import sync_playwright
 
 FIGURES = Path(__file__).parent / "figures"
 LARGEST = 200_000
-WIDTH, HEIGHT = 1200, 840
+WIDTH, HEIGHT = 1280, 1160
 
 
 def main() -> int:
@@ -42,9 +42,8 @@ def main() -> int:
 def picture(browser, site: str, scheme: str, to: Path) -> int:
     page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme)
     page.goto(f"{site}/corpora/demo/metrics/", wait_until="load")
-    page.locator("[data-drawn]").first.wait_for(state="attached")
-    # The choices: the picture shows what is found
-    page.locator(".filter-bar").first.evaluate("one => one.remove()")
+    page.locator(".board .lane svg").first.wait_for(state="attached")
+    page.evaluate("document.fonts.ready")
     FIGURES.mkdir(exist_ok=True)
     to.write_bytes(page.screenshot(clip={"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT}))
     page.close()
