@@ -176,8 +176,8 @@ A JSON array or JSON lines: one battle a record, `conversation_a` of `model_a` a
 of `judge`. Records with one `question_id` are one dialogue: its messages are what both
 conversations have in common, each answer is a response, and the vote is a preference about the
 whole conversations. A model against itself has two samples, and the vote is about their last
-answers. A judge's second vote on the same two has the aspect `overall (vote 2)`. `language`, `anony`, `tstamp` and all
-other fields are metadata."""
+answers. A judge's second vote on the same two has the aspect `overall (vote 2)`.
+`language`, `anony`, `tstamp` and all other fields are metadata."""
 _EXAMPLE = (
     '[{"question_id": "q1", "model_a": "baker", "model_b": "cook", "winner": "model_a", "judge": '
     '"ann", "conversation_a": [{"role": "user", "content": "Is it hot?"}, {"role": "assistant", '

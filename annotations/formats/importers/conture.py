@@ -12,7 +12,7 @@ from annotations.formats.importers.chat_messages import (
     logged_conversation,
     rest_of,
 )
-from annotations.formats.importers.dstc9 import MAIN_ASPECT, SCALES
+from annotations.formats.importers.dstc9 import CHATBOT, MAIN_ASPECT, SCALES
 from annotations.formats.importers.fields import JsonObject
 from annotations.formats.importers.heads import position_rater, with_head
 from annotations.formats.importers.json_rows import numbered_objects
@@ -21,7 +21,6 @@ from annotations.formats.importers.sample import has_keys
 from annotations.formats.records import ASSISTANT, Message, RatingRecord
 from common.text import MAX_TEXT
 
-SYSTEM = "chatbot"
 MAJORITY = "majority"
 """The rater of the turns: what most of several people said."""
 IMPRESSION = "overall impression"
@@ -40,7 +39,7 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
             continue
         metadata = rest_of(row, ("dialog_id", "turns", "dialog_ratings"))
         yield from logged_conversation(
-            dialogue_id, messages, SYSTEM, row.where, field="turns", metadata=metadata
+            dialogue_id, messages, CHATBOT, row.where, field="turns", metadata=metadata
         )
         yield from _scores(row, dialogue_id, turns)
 
@@ -66,7 +65,7 @@ def _scores(row: JsonObject, dialogue_id: str, turns: tuple[JsonObject, ...]) ->
         has_score = turn.value.get(IMPRESSION) is not None
         score = turn.number(IMPRESSION) if has_score else None
         if score is not None:
-            rating = RatingRecord(dialogue_id, number, SYSTEM, MAJORITY, IMPRESSION, score)
+            rating = RatingRecord(dialogue_id, number, CHATBOT, MAJORITY, IMPRESSION, score)
             yield rating, row.where, turn.field(IMPRESSION)
     has_ratings = bool(turns) and row.value.get("dialog_ratings") is not None
     for index, one in enumerate((row.children("dialog_ratings") if has_ratings else ()) or ()):
@@ -74,7 +73,7 @@ def _scores(row: JsonObject, dialogue_id: str, turns: tuple[JsonObject, ...]) ->
             score = one.number(aspect) if value is not None else None
             if score is not None:
                 rater = position_rater(index)
-                rating = RatingRecord(dialogue_id, None, SYSTEM, rater, aspect, score)
+                rating = RatingRecord(dialogue_id, None, CHATBOT, rater, aspect, score)
                 yield rating, row.where, one.field(aspect)
 
 

@@ -147,8 +147,8 @@ class Answers:
 
 def same_words(one: tuple[Message, ...], other: tuple[Message, ...]) -> bool:
     """Whether two lists of messages say the same, whatever their metadata."""
-    return [(message.role, message.text) for message in one] == [
-        (message.role, message.text) for message in other
+    return [(message.role, message.text, message.parts) for message in one] == [
+        (message.role, message.text, message.parts) for message in other
     ]
 
 

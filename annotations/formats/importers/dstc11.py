@@ -1,5 +1,5 @@
-"""DSTC11 track 4 (Rodríguez-Cantelar et al. 2023, SIGDIAL): utterances as a table, their paraphrases
-and back-translations as another."""
+"""DSTC11 track 4 (Rodríguez-Cantelar et al. 2023, SIGDIAL): a table of utterances, and another of
+their paraphrases and back-translations."""
 
 from __future__ import annotations
 

@@ -19,6 +19,8 @@ from annotations.formats.records import ASSISTANT, Message, RatingRecord
 from common.text import MAX_TEXT
 
 MAIN_ASPECT = "human (overall)"
+CHATBOT = "chatbot"
+"""The system of a single file: an upload has no name of its own."""
 SCALES = {
     "consistent": (0.0, 1.0),
     **dict.fromkeys(
@@ -60,7 +62,8 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
             if messages is None:
                 continue
             count += 1
-            yield from _dialogue(str(count), messages, file.stem, rows)
+            system = CHATBOT if file == path else file.stem
+            yield from _dialogue(str(count), messages, system, rows)
 
 
 def _dialogue(
@@ -92,10 +95,10 @@ def _detect(sample: FileSample) -> float:
 
 _DESCRIPTION = """\
 A JSON array for each system (or a folder of them): `context` is a whole conversation, its lines
-begin with `User: ` or `System: `; beside it stand scores of eleven aspects. The system is the
-file's name without its ending. Records with one context are one dialogue, rated by `rater 1`,
-`rater 2`, …, who are anonymous. Each line of the system is a response. `consistent` is 0 to 1,
-`human (overall)` 1 to 5, the others are 1 to 3."""
+begin with `User: ` or `System: `; beside it stand scores of eleven aspects. In a folder the system
+is the file's name without its ending, in a single file `chatbot`. Records with one context are one
+dialogue, rated by `rater 1`, `rater 2`, …, who are anonymous. Each line of the system is a
+response. `consistent` is 0 to 1, `human (overall)` 1 to 5, the others are 1 to 3."""
 _EXAMPLE = (
     '[{"context": "User: Is the oven hot?\\nSystem: Not yet.\\n", "consistent": 1, "likeable": 2, '
     '"human (overall)": 4}]\n'

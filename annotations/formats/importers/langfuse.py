@@ -1,5 +1,5 @@
-"""Traces of Langfuse: the export of the table of traces, or traces as the API gives them, with their
-observations and scores."""
+"""Traces of Langfuse: the export of the table of traces, or traces as the API gives them, with
+their observations and scores."""
 
 from __future__ import annotations
 
@@ -57,14 +57,12 @@ class _Sessions:
         if trace_id is None or session is None:
             return
         calls = _of_observations(trace) if trace.has("observations") else _of_export(trace)
-        for place, call in enumerate(calls or ()):
-            # The order of one trace's calls holds whatever their times.
-            when = f"{time if isinstance(time, str) else ''} {place:09}"
-            self.calls.setdefault(session, []).append((when, call))
+        for call in calls or ():
+            self.calls.setdefault(session, []).append((str(time), call))
 
     def records(self) -> Iterator[Placed]:
         for session, timed in self.calls.items():
-            calls = [call for _, call in sorted(timed, key=lambda one: one[0].partition(" ")[0])]
+            calls = [call for _, call in sorted(timed, key=lambda one: one[0])]
             yield from conversation_of(session, calls, {}, self.problems)
 
 
@@ -220,7 +218,8 @@ what a trace repeats of the history is stored once. Of a trace with generations 
 system is their `model`; else the trace's own input and output, and the system is its `name`.
 Numbers are scores on an open scale, texts are labels, a comment is a free text. A score of an
 observation is about its response, one without about the conversation. Raters are `authorUserId`,
-else they are anonymous; addresses of authors are not kept. Tags, metadata and costs are metadata."""
+else they are anonymous; addresses of authors are not kept. Tags, metadata
+and costs are metadata."""
 _EXAMPLE = (
     '[{"id": "t1", "timestamp": "2026-03-01T10:00:00Z", "name": "baker", "sessionId": "s1", '
     '"input": {"messages": [{"role": "user", "content": "Is the oven hot?"}]}, "output": '

@@ -72,7 +72,8 @@ A JSON array or JSON lines: one conversation a record, its messages under `messa
 of its message, and so is an image, which is not fetched. Each text of the assistant is a response
 of the system `model`, else `assistant`; a message that only calls a tool is none. A refusal is a
 response. `tools` and all other fields are metadata. Where the first record has an `id`, ids are the
-dialogues', else the numbers of the records, from 1. A record without messages is left out and reported."""
+dialogues', else the numbers of the records, from 1. A record without messages is
+left out and reported."""
 _EXAMPLE = (
     '{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Is the'
     ' oven hot?"}, {"role": "assistant", "content": "Not yet."}], "model": "baker-1"}\n'

@@ -1,4 +1,5 @@
-"""OpenTelemetry's conventions for generative AI, in OTLP's JSON: messages in attributes of spans."""
+"""OpenTelemetry's conventions for generative AI, in OTLP's JSON: spans with messages as
+attributes."""
 
 from __future__ import annotations
 

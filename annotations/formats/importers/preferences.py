@@ -1,5 +1,5 @@
-"""Preference sets of Hugging Face (DPO, reward models): ``chosen`` and ``rejected``, with or without
-``prompt``, as texts, messages or transcripts (HH-RLHF)."""
+"""Preference sets of Hugging Face (DPO, reward models): ``chosen`` and ``rejected``, with or
+without ``prompt``, as texts, messages or transcripts (HH-RLHF)."""
 
 from __future__ import annotations
 
