@@ -17,6 +17,7 @@ from django.utils.functional import cached_property
 class Corpus(models.Model):
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
+    description = models.TextField(blank=True, default="", help_text="Markdown.")
     is_public = models.BooleanField(default=True, help_text="Visible without logging in.")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -203,15 +203,22 @@ def show_to(corpus: Corpus, everybody: bool, by: Any = None) -> bool:
         return True
 
 
-def rename(corpus: Corpus, name: str, by: Any = None) -> bool:
-    """Change a corpus's name on pages; its slug stays. Returns whether that is a change."""
+def describe(corpus: Corpus, name: str, description: str, by: Any = None) -> bool:
+    """Change what a corpus is called on pages and says of itself; its slug stays. Returns whether
+    that is a change."""
     with transaction.atomic():
         corpus = Corpus.objects.select_for_update().get(pk=corpus.pk)
-        if corpus.name == name:
+        values = {"name": name, "description": description}
+        changes = {
+            field: [getattr(corpus, field), value]
+            for field, value in values.items()
+            if getattr(corpus, field) != value
+        }
+        if not changes:
             return False
-        changes = {"name": [corpus.name, name]}
-        corpus.name = name
-        corpus.save(update_fields=["name"])
+        for field, value in values.items():
+            setattr(corpus, field, value)
+        corpus.save(update_fields=list(values))
         audit.record(by, "corpus.changed", corpus, changes=changes)
         return True
 

@@ -13,7 +13,8 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotations.corpora.kept_files import KeptFile, keep, kept
+from annotations.corpora import pending_uploads
+from annotations.corpora.pending_uploads import PendingUpload
 from annotations.formats.importers.column_mapping import USES, Column, TableMapping
 from annotations.formats.importers.registry import importers
 from annotations.languages import language_fault
@@ -27,6 +28,7 @@ SEEN_BY = [
 ]
 
 
+MAX_DESCRIPTION = 20_000
 MAX_MAPPED_COLUMNS = 60
 """A wider table is mapped by a file and the command."""
 
@@ -44,7 +46,7 @@ class CorpusForm(forms.Form):
         max_length=None,
         error_messages={"empty": gettext_lazy("The file is empty.")},
     )
-    kept = forms.CharField(required=False, widget=forms.HiddenInput)
+    uploaded = forms.CharField(required=False, widget=forms.HiddenInput)
     format = forms.ChoiceField(required=False, label=gettext_lazy("Format"))
     name = forms.CharField(
         required=False,
@@ -88,7 +90,7 @@ class CorpusForm(forms.Form):
 
     likely_format = ""
     """What the file looks like, where that is not the format that was chosen."""
-    kept_file: KeptFile | None = None
+    upload: PendingUpload | None = None
 
     def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -144,9 +146,9 @@ class CorpusForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        self._keep_the_file(cleaned)
-        if not self.errors and not cleaned["slug"] and self.kept_file:
-            file_name = PurePath(self.kept_file.name).stem
+        self._take_the_file(cleaned)
+        if not self.errors and not cleaned["slug"] and self.upload:
+            file_name = PurePath(self.upload.name).stem
             slug = slugify(cleaned["name"]) or slugify(file_name)
             cleaned["slug"] = slug[: _longest("slug")]
             if not cleaned["slug"]:
@@ -160,20 +162,22 @@ class CorpusForm(forms.Form):
                 self.add_error("slug", message % {"slug": slug})
         return cleaned
 
-    def _keep_the_file(self, cleaned: dict[str, Any]) -> None:
-        """A file that was sent is kept, whatever else is wrong in the form."""
+    def _take_the_file(self, cleaned: dict[str, Any]) -> None:
+        """A file that was sent is stored for later, whatever else is wrong in the form."""
         if "file" in self.errors:
             return
         if file := cleaned.get("file"):
-            self.kept_file = keep(Path(file.temporary_file_path()), file.name, self.user)
-        elif token := cleaned.get("kept"):
-            self.kept_file = kept(token, self.user)
-            if self.kept_file is None:
+            self.upload = pending_uploads.store(
+                Path(file.temporary_file_path()), file.name, self.user
+            )
+        elif token := cleaned.get("uploaded"):
+            self.upload = pending_uploads.find(token, self.user)
+            if self.upload is None:
                 self.add_error("file", _("The file is no longer here. Choose it again."))
         else:
             self.add_error("file", _("Choose a file."))
         self.data = self.data.copy()
-        self.data["kept"] = self.kept_file.token if self.kept_file else ""
+        self.data["uploaded"] = self.upload.token if self.upload else ""
 
     def offer_format(self, likely: str | None) -> None:
         """After the file could not be read: choose the format that it looks like, where that is
@@ -184,12 +188,19 @@ class CorpusForm(forms.Form):
             self.data["format"] = likely
 
 
-class CorpusNameForm(forms.Form):
+class CorpusSettingsForm(forms.Form):
     name = forms.CharField(
         max_length=_longest("name"),
         label=gettext_lazy("Name"),
         help_text=gettext_lazy("As pages call it. Its address stays."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    description = forms.CharField(
+        required=False,
+        max_length=MAX_DESCRIPTION,
+        label=gettext_lazy("Description"),
+        help_text=gettext_lazy("Where it comes from, how it was rated, how to cite it. Markdown."),
+        widget=forms.Textarea(attrs={"rows": 8}),
     )
 
     def clean_name(self) -> str:
@@ -197,6 +208,12 @@ class CorpusNameForm(forms.Form):
         if fault := text_fault(name, _longest("name")):
             raise forms.ValidationError(_("The name %(fault)s."), params={"fault": fault})
         return name
+
+    def clean_description(self) -> str:
+        description = str(self.cleaned_data["description"])
+        if fault := text_fault(description, MAX_DESCRIPTION, may_be_empty=True):
+            raise forms.ValidationError(_("The description %(fault)s."), params={"fault": fault})
+        return description
 
 
 class SeenByForm(forms.Form):

@@ -17,15 +17,16 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotations.corpora import actions, kept_files, queries
+from annotations.corpora import actions, pending_uploads, queries
 from annotations.corpora.forms import (
     EVERYBODY,
     MAX_MAPPED_COLUMNS,
     CorpusForm,
-    CorpusNameForm,
+    CorpusSettingsForm,
     SeenByForm,
 )
 from annotations.corpora.shortcuts import version_or_404
+from annotations.corpora.shown_messages import shown_text
 from annotations.corpora.tables import dialogues_table, systems_table
 from annotations.formats.importers import table
 from annotations.formats.importers.base import Importer, ImportFailed
@@ -50,6 +51,7 @@ def corpus(request: HttpRequest, slug: str) -> HttpResponse:
         "tab": "overview",
         "version": version,
         "versions": version.corpus.versions.order_by("-number"),
+        "description": shown_text(version.corpus.description or version.description),
         "counts": queries.counts_of(version),
         "corpus_language": language_name(queries.language_of(version)),
         "scales": [(aspect, version.scales.get(aspect)) for aspect in version.aspects],
@@ -88,10 +90,10 @@ organisers_only = organisers_page(*ORGANISERS)
 @organisers_only
 @takes_file(organisers_alone(*ORGANISERS))
 def corpus_new(request: HttpRequest) -> HttpResponse:
-    """Add a corpus: ``file``, or ``kept`` (one that was sent before); ``format`` (detected without
-    it); ``preview`` (show it, store nothing); ``column-N``, ``use-N``, ``aspect-N``, ``rater-N`` (of a
-    table); ``name``, ``slug``, ``seen_by`` (``everybody``, ``organisers``), ``is_new_version``.
-    ``corpus=`` the form for a new version of one.
+    """Add a corpus: ``file``, or ``uploaded`` (one that was sent before); ``format`` (detected
+    without it); ``preview`` (show it, store nothing); ``column-N``, ``use-N``, ``aspect-N`` and
+    ``rater-N`` (of a table); ``name``, ``slug``, ``seen_by`` (``everybody``, ``organisers``),
+    ``is_new_version``. ``corpus=`` the form for a new version of one.
 
     The file is read whole before anything is stored, in this request: its size is bounded.
     """
@@ -101,9 +103,9 @@ def corpus_new(request: HttpRequest) -> HttpResponse:
         initial = {"slug": slug, "is_new_version": True} if is_known else {}
         return _form_page(request, CorpusForm(initial=initial))
     form = CorpusForm(request.POST, request.FILES, user=request.user)
-    if not form.is_valid() or form.kept_file is None:
+    if not form.is_valid() or form.upload is None:
         return _form_page(request, form)
-    with kept_files.readable(form.kept_file) as path:
+    with pending_uploads.readable(form.upload) as path:
         likely, reason = likely_format(path)
         name = form.cleaned_data["format"] or likely
         if name is None:
@@ -125,7 +127,7 @@ def corpus_new(request: HttpRequest) -> HttpResponse:
             )
             form.add_error("slug", message % {"slug": known})
             return _form_page(request, form)
-    kept_files.remove(form.kept_file)
+    pending_uploads.remove(form.upload)
     for outcome in outcomes:
         _tell(request, outcome)
     return (
@@ -190,7 +192,7 @@ def _form_page(
     columns: Sequence[ShownColumn] = (),
 ) -> HttpResponse:
     """Problems are listed with the sender's name of the file, not with the one that it has here."""
-    file_name = form.kept_file.name if failure and form.kept_file else ""
+    file_name = form.upload.name if failure and form.upload else ""
     context = {
         "section": "corpora",
         "form": form,
@@ -239,12 +241,13 @@ def _tell(request: HttpRequest, outcome: actions.ImportOutcome) -> None:
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_only
 def corpus_settings(request: HttpRequest, slug: str) -> HttpResponse:
-    """A corpus's name (``name``), who sees it, and its deletion with what depends on it."""
+    """A corpus's ``name`` and ``description``, and its deletion with what depends on it."""
     version = version_or_404(request, slug)
-    form = CorpusNameForm(request.POST or None, initial={"name": version.corpus.name})
+    initial = {"name": version.corpus.name, "description": version.corpus.description}
+    form = CorpusSettingsForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
-        if actions.rename(version.corpus, form.cleaned_data["name"], by=request.user):
-            messages.success(request, _("The name is changed."))
+        if actions.describe(version.corpus, **form.cleaned_data, by=request.user):
+            messages.success(request, _("The settings are saved."))
         return redirect("corpus-settings", slug)
     context = {
         "section": "corpora",

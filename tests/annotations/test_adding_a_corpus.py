@@ -315,8 +315,8 @@ SHEET = (
 )
 
 
-def kept_in(answer: Any) -> str:
-    [token] = re.findall(r'name="kept" value="([^"]*)"', answer.content.decode())
+def upload_in(answer: Any) -> str:
+    [token] = re.findall(r'name="uploaded" value="([^"]*)"', answer.content.decode())
     return str(token)
 
 
@@ -334,10 +334,10 @@ def test_a_file_that_was_shown_is_stored_without_choosing_it_again(organiser: Cl
     sheet = b"item,system,reply,quality r1,quality r2\n1,cook,Leeks.,4,5\n1,parrot,Pot?,1,2\n"
     shown = send(organiser, sheet, "sheet.csv", preview="1", format="")
     assert not Corpus.objects.exists()
-    answer = organiser.post(PAGE, {**fields, "kept": kept_in(shown)})
+    answer = organiser.post(PAGE, {**fields, "uploaded": upload_in(shown)})
     assert answer["Location"] == "/corpora/sheet/"
     assert sorted(Rating.objects.values_list("score", flat=True)) == [1, 2, 4, 5]
-    again = organiser.post(PAGE, {**fields, "kept": kept_in(shown), "slug": "twice"})
+    again = organiser.post(PAGE, {**fields, "uploaded": upload_in(shown), "slug": "twice"})
     assert again.status_code == 422  # it is stored, and no longer kept
     assert "The file is no longer here" in said(again)
 
@@ -348,7 +348,9 @@ def test_another_organiser_s_file_is_not_read(organiser: Client) -> None:
     other.groups.add(Group.objects.get(name=ORGANISER))
     stranger = Client()
     stranger.force_login(other)
-    answer = stranger.post(PAGE, {"kept": kept_in(shown), "format": "", "seen_by": "organisers"})
+    answer = stranger.post(
+        PAGE, {"uploaded": upload_in(shown), "format": "", "seen_by": "organisers"}
+    )
     assert answer.status_code == 422
     assert "The file is no longer here" in said(answer)
 
@@ -361,7 +363,7 @@ def test_a_column_is_what_the_form_says(organiser: Client) -> None:
     chosen = {f"column-{n}": name for n, name in enumerate(columns)}
     chosen |= {f"use-{n}": use for n, use in enumerate(uses)}
     chosen |= {"aspect-3": "quality", "rater-3": "ann", "aspect-4": "quality", "rater-4": "bob"}
-    fields = {"kept": kept_in(shown), "format": "table", "seen_by": "organisers", **chosen}
+    fields = {"uploaded": upload_in(shown), "format": "table", "seen_by": "organisers", **chosen}
     assert organiser.post(PAGE, fields).status_code == 302
     assert set(System.objects.values_list("name", flat=True)) == {"cook", "parrot"}
     assert set(Rating.objects.values_list("rater__name", "score")) >= {("ann", 4), ("bob", 5)}
@@ -388,13 +390,17 @@ def test_a_file_of_label_studio_is_recognised(organiser: Client) -> None:
 # --- its settings ---------------------------------------------------------------------------------
 
 
-def test_an_organiser_renames_a_corpus(organiser: Client) -> None:
+def test_an_organiser_renames_and_describes_a_corpus(organiser: Client) -> None:
     send(organiser)
     assert 'value="Two cooks"' in organiser.get("/corpora/cooks/settings/").content.decode()
-    organiser.post("/corpora/cooks/settings/", {"name": "Three cooks"})
+    fields = {"name": "Three cooks", "description": "# Kitchens\n<script>alert(1)</script>"}
+    organiser.post("/corpora/cooks/settings/", fields)
     assert Corpus.objects.get().name == "Three cooks"
     entry = AuditEntry.objects.get(action="corpus.changed")
-    assert entry.details["changes"] == {"name": ["Two cooks", "Three cooks"]}
+    assert entry.details["changes"]["name"] == ["Two cooks", "Three cooks"]
+    page = organiser.get("/corpora/cooks/").content.decode()
+    assert "Kitchens" in page
+    assert "<script>alert" not in page
 
 
 def test_a_corpus_is_deleted_where_its_address_is_typed(organiser: Client) -> None:

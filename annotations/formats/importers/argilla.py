@@ -51,8 +51,9 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     collection = Collection(problems)
     with path.open("rb") as file:
         is_array = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
-    elements: Iterator[tuple[Where, Any]]
-    elements = array_elements(path, problems) if is_array else json_lines(path, problems)
+    elements: Iterator[tuple[Where, Any]] = json_lines(path, problems)
+    if is_array:
+        elements = array_elements(path, problems)
     for number, (where, record) in enumerate(elements, 1):
         if not isinstance(record, dict):
             problems.add(where, "", "must be an object")
@@ -61,11 +62,11 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         if isinstance(record.get("fields"), dict):
             fields, answers = record["fields"], _nested_answers(record)
             metadata = dict(record.get("metadata") or {})
-            kept = {key: record[key] for key in ("suggestions", "vectors") if record.get(key)}
+            extra = {key: record[key] for key in ("suggestions", "vectors") if record.get(key)}
         else:
             fields, answers, metadata = _flat(record)
-            kept = {}
-        _take(collection, name, fields, metadata, answers, where, kept)
+            extra = {}
+        _take(collection, name, fields, metadata, answers, where, extra)
     yield from collection.records()
 
 
@@ -110,7 +111,7 @@ def _take(
     metadata: dict[str, Any],
     answers: list[Answer],
     where: Where,
-    kept: Mapping[str, Any],
+    extra: Mapping[str, Any],
 ) -> None:
     one = collection.conversation(name, where)
     system = system_of(metadata)
@@ -142,7 +143,7 @@ def _take(
         for key, value in fields.items()
         if isinstance(value, str) and key not in used and key not in _REFERENCES
     }
-    one.metadata.update({**metadata, **others, **kept})
+    one.metadata.update({**metadata, **others, **extra})
     comments = []
     for question, rater, value, status in answers:
         if status not in ("submitted", None):

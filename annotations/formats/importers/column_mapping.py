@@ -225,7 +225,7 @@ def mapping_as_yaml(mapping: TableMapping) -> str:
         }
         for name, column in mapping.columns.items()
     }
-    return yaml.safe_dump(written, allow_unicode=True, sort_keys=False)
+    return str(yaml.safe_dump(written, allow_unicode=True, sort_keys=False))
 
 
 def mapping_from_yaml(text: str) -> TableMapping:

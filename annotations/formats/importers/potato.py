@@ -49,6 +49,10 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         ImportFailed: as in ``json_lines``.
     """
     collection = Collection(problems)
+    if path.is_file() and "label_annotations" in FileSample.of(path).keys:
+        _take_version_1(path, collection, problems)
+        yield from collection.records()
+        return
     if path.is_file():
         for line, record in json_lines(path, problems):
             if isinstance(record, dict) and isinstance(record.get("labels"), dict):
@@ -140,11 +144,11 @@ def _take_version_1(file: Path, collection: Collection, problems: Problems) -> N
         text = html.unescape(_TAG.sub("", _BREAK.sub("\n", shown)))
         one, number = add_logged_text(collection, name, text, ASSISTANT, line)
         _take(one, number, ASSISTANT, rater, _answers_by_schema(record["label_annotations"]), line)
-        kept = {
+        extra = {
             key: record[key] for key in ("span_annotations", "behavioral_data") if record.get(key)
         }
-        if kept:
-            one.metadata.setdefault("annotations", {})[rater] = kept
+        if extra:
+            one.metadata.setdefault("annotations", {})[rater] = extra
 
 
 def _answers_by_schema(labels: dict[str, Any]) -> list[tuple[str, str, Any]]:

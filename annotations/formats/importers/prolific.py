@@ -36,12 +36,12 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         ImportFailed: as in ``open_table``, and where one of the two tables is missing.
     """
     export = answers = None
-    for table in sorted(path.glob("*.csv")):
-        names = set(headings(table))
+    for file in sorted(path.glob("*.csv")):
+        names = set(headings(file))
         if names >= _EXPORT:
-            export = table
+            export = file
         elif _PERSON in names:
-            answers = table
+            answers = file
     if export is None or answers is None:
         problems.stop("", "", f"needs Prolific's export and a table with {_PERSON}")
     status = {row["Submission id"]: row["Status"] for _, row in read_rows(export, problems)}

@@ -14,11 +14,26 @@ from annotations.formats.importers.survey_items import is_items, item_of, survey
 from annotations.formats.importers.table_source import is_missing, number_in, read_rows
 
 _RATER, _STATUS, _CHANNEL = "ResponseId", "Status", "DistributionChannel"
-_KEPT = ("StartDate", "EndDate", "Progress", "Duration (in seconds)", "Finished", "UserLanguage")
+_VISIT_FIELDS = (
+    "StartDate",
+    "EndDate",
+    "Progress",
+    "Duration (in seconds)",
+    "Finished",
+    "UserLanguage",
+)
 """Of the columns about a person's visit; addresses, places and names are not read."""
 _OF_THE_VISIT = frozenset(
     [
-        *(_RATER, _STATUS, _CHANNEL, *_KEPT, "RecordedDate", "IPAddress", "RecipientLastName"),
+        *(
+            _RATER,
+            _STATUS,
+            _CHANNEL,
+            *_VISIT_FIELDS,
+            "RecordedDate",
+            "IPAddress",
+            "RecipientLastName",
+        ),
         *("RecipientFirstName", "RecipientEmail", "ExternalReference", "LocationLatitude"),
         *("LocationLongitude", "PROLIFIC_PID", "STUDY_ID", "SESSION_ID"),
     ]
@@ -84,7 +99,7 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         for item, text in remarks:
             if item is not None:
                 item.of.comment(item.turn, item.system, rater, text, line)
-        visit = {name: row[name] for name in _KEPT if row.get(name, "").strip()}
+        visit = {name: row[name] for name in _VISIT_FIELDS if row.get(name, "").strip()}
         for one in {id(item.of): item.of for item in files.items.values()}.values():
             one.metadata.setdefault("answers", {})[rater] = visit
     yield from collection.records()

@@ -11,6 +11,7 @@ from annotations.formats.importers import (
     chatbot_arena,
     conture,
     cpdc,
+    csv_export,
     daily_dialog_hub,
     dailydialog,
     dataset,
@@ -75,7 +76,19 @@ def importers() -> dict[str, Importer]:
         *(soda, daily_dialog_hub, parlai, parlai_conversations, personachat_candidates),
         *(arena_battles, xdial, mt_metrics_eval, label_studio, argilla, potato, doccano),
         *(prodigy, mturk, prolific, google_forms, qualtrics),
-        *(cpdc, usr, grade, fbd, dailydialog, personachat, ratings, table, dataset, jsonl),
+        *(
+            cpdc,
+            usr,
+            grade,
+            fbd,
+            dailydialog,
+            personachat,
+            ratings,
+            table,
+            csv_export,
+            dataset,
+            jsonl,
+        ),
     )
     return {module.IMPORTER.name: module.IMPORTER for module in modules}
 

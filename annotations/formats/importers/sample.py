@@ -11,6 +11,7 @@ import gzip
 import io
 import json
 import os
+import posixpath
 import re
 import zipfile
 import zlib
@@ -30,6 +31,8 @@ FIRST_RECORDS = 5
 
 Kind = Literal["json array", "json object", "json lines", "table", "rows", "text", "folder", ""]
 """``table``: delimited text or a spreadsheet. ``rows``: Parquet or Arrow. "" is anything else."""
+NOT_DATA = re.compile(r"(^|/)(__MACOSX/|\.[^/]*$|Thumbs\.db$)")
+"""Members of archives that file managers leave there."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
 _AFTER_KEY = re.compile(r"\s*:")
 _SEPARATOR_LINE = re.compile(r'\A"?sep=[,;\t]"?\r?\n')
@@ -135,13 +138,20 @@ def _archive(path: Path) -> FileSample:
             infos = archive.infolist()[:MAX_MEMBERS]
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         return FileSample(path.name)
-    names = sorted(info.filename for info in infos if not info.is_dir())
-    if "xl/workbook.xml" in names:
+    found = [info.filename for info in infos if not info.is_dir()]
+    if "xl/workbook.xml" in found:
         return _spreadsheet(path)
+    found = [name for name in found if not NOT_DATA.search(name)]
+    try:  # the folder that holds all is not part of the layout
+        top = posixpath.commonpath([posixpath.dirname(name) for name in found])
+    except ValueError:
+        top = ""
+    top = f"{top}/" if top else ""
+    names = sorted(name.removeprefix(top) for name in found)
 
     def read(name: str) -> bytes:
         try:
-            with zipfile.ZipFile(path) as archive, archive.open(name) as file:
+            with zipfile.ZipFile(path) as archive, archive.open(top + name) as file:
                 return file.read(BEGINNING)
         except (
             zipfile.BadZipFile,

@@ -66,7 +66,7 @@ def conversation(text: str) -> tuple[Message, ...]:
             spoken[-1][1].append(line)
     if spoken and not "".join(spoken[-1][1]).strip():
         spoken.pop()
-    return tuple(message_of(label, "\n".join(said).strip()) for label, said in spoken)
+    return tuple(message_of(label, "\n".join(parts).strip()) for label, parts in spoken)
 
 
 def alternating(lines: list[str]) -> tuple[Message, ...]:

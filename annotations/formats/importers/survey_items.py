@@ -112,7 +112,7 @@ def survey_files(folder: Path, collection: Collection, problems: Problems) -> Su
     found = SurveyFiles(answers[0])
     table = open_table(of_items[0], problems)
     mapping = guess_mapping(table.heading, [])
-    used = {column.use: name for name, column in reversed(mapping.columns.items())}
+    used = {column.use: name for name, column in reversed(list(mapping.columns.items()))}
     used.pop("metadata", None)
     key_name = next(name for name in table.heading if name not in used.values())
     for line, cells in table.rows:

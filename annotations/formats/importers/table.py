@@ -159,12 +159,12 @@ class TableReader:
         line: int,
         row: Mapping[str, str],
     ) -> None:
-        said_aspect = clean_name(self.cell(row, "aspect"))
+        named_aspect = clean_name(self.cell(row, "aspect"))
         raters: dict[str, None] = {}
         for name, column in self.judged.items():
             text = without_guard(row[name]).strip()
             who = clean_name(column.rater) or rater or DATASET
-            aspect = clean_name(column.aspect) or said_aspect or OVERALL
+            aspect = clean_name(column.aspect) or named_aspect or OVERALL
             if is_missing(text):
                 continue
             raters.setdefault(who)
@@ -177,7 +177,7 @@ class TableReader:
         for name in self.comments:
             if text := without_guard(row[name]).strip():
                 who = rater or next(iter(raters), DATASET)
-                self._comment(one, number, system, who, said_aspect, text, line)
+                self._comment(one, number, system, who, named_aspect, text, line)
 
     def _comment(
         self,

@@ -20,6 +20,7 @@ from typing import BinaryIO
 
 from annotations.formats.importers.columnar import is_columnar, rows
 from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.sample import NOT_DATA
 
 MAX_MEMBERS = 10_000
 MAX_UNPACKED = 4 * 1024**3
@@ -28,7 +29,6 @@ MAX_RATIO = 200
 ALWAYS_ALLOWED = 16 * 1024**2
 CHUNK = 1024 * 1024
 _OFFICE_FILE = re.compile(r"(xl|word|ppt)/|\[Content_Types\]\.xml\Z")
-_NOT_DATA = re.compile(r"(^|/)(__MACOSX/|\.[^/]*$|Thumbs\.db$)")
 
 
 @contextmanager
@@ -110,7 +110,7 @@ def _unpack_zip(path: Path, folder: Path, problems: Problems) -> list[Path]:
             members = [
                 info
                 for info in archive.infolist()
-                if not info.is_dir() and not _NOT_DATA.search(info.filename)
+                if not info.is_dir() and not NOT_DATA.search(info.filename)
             ]
             if len(archive.infolist()) > MAX_MEMBERS:
                 count = len(archive.infolist())

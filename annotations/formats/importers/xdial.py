@@ -76,8 +76,8 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
             one = collection.conversation(str(index + 1), line)
             lines = _lines(dialogue)
             # The last one is the system's.
-            asked = alternating(lines[:-1])
-            one.messages = (*asked, *(Message(ASSISTANT, text) for text in lines[-1:]))
+            before = alternating(lines[:-1])
+            one.messages = (*before, *(Message(ASSISTANT, text) for text in lines[-1:]))
             one.metadata.update(others)
             add_log(one, ASSISTANT, line)
             _rate(one, None, ASSISTANT, row, line, collection, problems)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import pytest
+
 from annotations.formats.exporters.registry import exporters
+from annotations.formats.importers.registry import importers, possible_formats
+from annotations.formats.records import DialogueRecord, RatingRecord, ResponseRecord
 from tests.annotations.formats.exporters.helpers import small_corpus, small_scores, submitted_scores
 
 
@@ -73,3 +77,12 @@ def test_excel_reads_every_table_as_utf_8_by_its_mark(tmp_path: Path) -> None:
     assert len(files) == 5
     for file in files:
         assert file.read_bytes().startswith(b"\xef\xbb\xbf"), file.name
+
+
+@pytest.mark.parametrize("kind", [DialogueRecord, ResponseRecord, RatingRecord])
+def test_the_tables_are_read_back_as_they_were(tmp_path: Path, kind: type) -> None:
+    exporters()["csv"].export(small_corpus(), tmp_path / "out", [])
+    assert possible_formats(tmp_path / "out")[0].name == "csv"
+    again = [one for one in importers()["csv"].read(tmp_path / "out") if isinstance(one, kind)]
+    written = [one for one in small_corpus() if isinstance(one, kind)]
+    assert sorted(map(repr, again)) == sorted(map(repr, written))

@@ -1,5 +1,5 @@
-"""Files that organisers have sent and not stored yet: kept for a day, for who sent them, so that none
-is chosen twice."""
+"""Files that organisers have uploaded and not imported yet: they stay for a day, for who sent them,
+so that none is chosen twice."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from common.temporary import temporary_folder
 FOLDER = "imports"
 MAX_AGE = 24 * 3600
 """Seconds."""
-_SALT = "annotations.corpora.kept_files"
+_SALT = "annotations.corpora.pending_uploads"
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFile:
+class PendingUpload:
     """A file that was sent. ``token`` is for the form, and good for its sender alone."""
 
     stored: str
@@ -32,29 +32,29 @@ class KeptFile:
     token: str
 
 
-def keep(path: Path, name: str, user: Any) -> KeptFile:
+def store(path: Path, name: str, user: Any) -> PendingUpload:
     """Take in a file that was sent as ``name``. What was left behind for a day is removed. Raises
     ``StorageAway``."""
     _remove_old()
     stored = f"{FOLDER}/{token_hex(16)}"
     storage.put(path, stored)
     token = signing.dumps({"stored": stored, "name": name[:255], "user": user.pk}, salt=_SALT)
-    return KeptFile(stored, name[:255], token)
+    return PendingUpload(stored, name[:255], token)
 
 
-def kept(token: str, user: Any) -> KeptFile | None:
+def find(token: str, user: Any) -> PendingUpload | None:
     """The file of a form; None where it is another's, or has been removed."""
     try:
-        said = signing.loads(token, salt=_SALT, max_age=MAX_AGE)
+        signed = signing.loads(token, salt=_SALT, max_age=MAX_AGE)
     except signing.BadSignature:
         return None
-    if said["user"] != user.pk or not storage.is_there(said["stored"]):
+    if signed["user"] != user.pk or not storage.is_there(signed["stored"]):
         return None
-    return KeptFile(said["stored"], said["name"], token)
+    return PendingUpload(signed["stored"], signed["name"], token)
 
 
 @contextmanager
-def readable(file: KeptFile) -> Iterator[Path]:
+def readable(file: PendingUpload) -> Iterator[Path]:
     """The file under its own name, which some formats go by."""
     with storage.at_hand(file.stored) as path, temporary_folder() as folder:
         name = re.sub(r"[^\w. -]", "_", Path(file.name.replace("\\", "/")).name)[-100:].lstrip(".")
@@ -63,7 +63,7 @@ def readable(file: KeptFile) -> Iterator[Path]:
         yield link
 
 
-def remove(file: KeptFile) -> None:
+def remove(file: PendingUpload) -> None:
     """After it was stored as a corpus."""
     with suppress(OSError):
         storage.remove(file.stored)
