@@ -102,11 +102,15 @@ class CorpusForm(forms.Form):
 
     @property
     def is_preview(self) -> bool:
-        """Whether the file is shown before it is stored: always where its format is detected."""
-        return "preview" in self.data or not self.cleaned_data["format"]
+        """Whether the file is shown before it is stored: always where its format is detected, and
+        where it takes the place of one that was shown."""
+        is_replaced = bool(self.cleaned_data["file"] and self.cleaned_data["uploaded"])
+        return "preview" in self.data or not self.cleaned_data["format"] or is_replaced
 
     def mapping(self) -> TableMapping | None:
-        """What the columns of a table are, where the form says it."""
+        """What the columns of a table are, where the form says it of this file."""
+        if self.cleaned_data["file"]:
+            return None
         columns: dict[str, Column] = {}
         for place in range(MAX_MAPPED_COLUMNS):
             name, use = self.data.get(f"column-{place}"), self.data.get(f"use-{place}")
