@@ -171,8 +171,8 @@ def challenges_now(user: Any, now: datetime, most: int) -> ChallengesNow:
 
 
 def rounds_now(user: Any, now: datetime, most: int) -> list[RoundNow]:
-    """Of challenges that are not closed, drafts included, which only organisers see: open ones first,
-    those that close first before the others, then those that open next."""
+    """Of challenges that are not closed, drafts included, which only organisers see: open ones
+    first, those that close first before the others, then those that open next."""
     teams = Team.objects.filter(challenge=OuterRef("challenge")).order_by().values("challenge")
     sent = Submission.objects.filter(round=OuterRef("pk")).order_by().values("round")
     rounds = (
