@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from annotations.campaigns.access import wants_json
 from leaderboard.challenges.actions.receiving import NotTaken, Received
@@ -46,11 +45,10 @@ def field_of(refusal: NotTaken) -> str | None:
 
 
 def taken(request: HttpRequest, received: Received, known_words: str) -> HttpResponse:
-    """To the submission's page; a page that sent the file by itself is told where that is.
-    ``known_words`` are said where the same file was there before; they hold ``%(name)s``."""
-    if received.is_new:
-        messages.success(request, _("The file has arrived. This page follows it."))
-    else:
+    """To the submission's page, which shows its state; a page that sent the file by itself is told
+    where that is. ``known_words`` are said where the same file was there before; they hold
+    ``%(name)s``."""
+    if not received.is_new:
         messages.info(request, known_words % {"name": received.submission.name})
     address = reverse("submission", args=[received.submission.public_id])
     if wants_json(request):

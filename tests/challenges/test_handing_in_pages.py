@@ -22,6 +22,7 @@ from tests.challenges.sets import (
     scored,
     small_version,
     submit,
+    taken_in,
     team_with_member,
 )
 from tests.stored_uploads import stored_path, uploads_folder
@@ -49,7 +50,16 @@ def test_a_file_is_taken_in_and_its_page_shown(member: Client, round: Round, tea
     assert answer["Location"] == reverse("submission", args=[submission.public_id])
     assert (submission.team, submission.track, submission.name) == (team, "gpu", "first")
     assert stored_path(submission).read_bytes() == good_file(round.version)
-    assert "has arrived" in text_of(member.get(answer["Location"]))
+    assert "It waits for a worker." in text_of(member.get(answer["Location"]))
+
+
+def test_no_message_claims_a_state_that_has_passed(member: Client, round: Round) -> None:
+    """The file is invalid before the page is opened for the first time."""
+    answer = hand_in(member, round, data=b"not JSON\n")
+    taken_in(Submission.objects.get())
+    page = member.get(answer["Location"])
+    assert list(page.context["messages"]) == []
+    assert "Invalid" in text_of(page)
 
 
 def test_the_pages_script_is_told_where_to_go(member: Client, round: Round) -> None:

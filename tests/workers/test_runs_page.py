@@ -40,6 +40,16 @@ def test_runs_that_failed_alike_are_one_row_with_their_systems(version: CorpusVe
     assert (row.cells["runs"].value, row.cells["systems"].value) == (2, "echo, dull")
 
 
+def test_the_progress_part_says_what_waits_and_no_message_does(
+    version: CorpusVersion, client: Client
+) -> None:
+    client.force_login(made_user("lead", "organiser"))
+    address = reverse("score", args=[version.corpus.slug])
+    page = client.post(address, {"metrics": "length"}, follow=True)
+    assert "waiting for a worker" in page.content.decode()
+    assert list(page.context["messages"]) == []
+
+
 def test_another_error_is_another_row(version: CorpusVersion) -> None:
     failed(version, "length", {"echo": "no such model", "dull": "out of memory"})
     assert [row.cells["error"].value for row in failed_table(version).rows] == [

@@ -184,7 +184,6 @@ def judge_start(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
         budget.add_error(refusal.field or None, str(refusal.message))
         more = _estimated(version, form) | {"budget": budget, "has_errors": True}
         return _start_form(request, version, form, **more)
-    messages.success(request, f"{configuration.text} waits for a worker. This page follows it.")
     return redirect(address_of(version, configuration.text))
 
 

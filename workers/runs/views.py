@@ -147,7 +147,6 @@ def score(request: HttpRequest, slug: str) -> HttpResponse:
     form = ScoreForm(version, request.POST)
     if form.is_valid():
         actions.request(form.cleaned_data["configurations"], select_systems(version))
-        messages.success(request, "The runs wait for a worker. This page follows them.")
         return redirect("corpus-runs", slug=slug)
     return render(
         request,

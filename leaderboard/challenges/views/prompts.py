@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -34,7 +34,7 @@ from leaderboard.challenges.queries import downloads, prompting
 from leaderboard.challenges.queries.attempts import attempts_left
 from leaderboard.challenges.queries.challenges import at
 from leaderboard.challenges.queries.next_step import standing_in
-from leaderboard.challenges.upload_answers import field_of, status_of
+from leaderboard.challenges.upload_answers import field_of, status_of, taken
 from leaderboard.challenges.uploads import upload_from_bytes
 
 CHARACTERS_A_TOKEN = 4
@@ -131,20 +131,10 @@ def _receive(
 
 
 def _taken(request: HttpRequest, received: Received) -> HttpResponse:
-    if received.is_new:
-        messages.success(
-            request, _("The prompt is stored. A worker puts it to the model; this page follows it.")
-        )
-    else:
-        messages.info(
-            request,
-            _(
-                "Your team has submitted the same prompt before, as %(name)s. It does not "
-                "count again."
-            )
-            % {"name": received.submission.name},
-        )
-    return redirect("submission", received.submission.public_id)
+    known = _(
+        "Your team has submitted the same prompt before, as %(name)s. It does not count again."
+    )
+    return taken(request, received, known)
 
 
 def _download(request: HttpRequest, round: Round) -> HttpResponse:
