@@ -28,7 +28,7 @@ def test_from_nothing_to_a_rater_who_has_joined(visit: Callable[..., Visit], scr
     page = organiser.go("/corpora/demo/")
     page.get_by_role("link", name="Start a rating campaign").click()
     page.get_by_label("Name", exact=True).fill("Newcomer")
-    page.get_by_role("button", name="Make the draft").click()
+    page.get_by_role("button", name="Create draft").click()
     page.get_by_role("link", name="Write the guidelines").click()
     page.get_by_role("button", name="Save").click()
     page.get_by_role("button", name="Create link").click()
@@ -121,7 +121,7 @@ def test_a_choice_made_before_the_scripts_have_come_is_followed(
 def test_guidelines_are_shown_while_they_are_written(visit: Callable[..., Visit]) -> None:
     page = visit(role="organiser").go("/campaigns/new/?corpus=demo")
     page.get_by_label("Name", exact=True).fill("Newcomer writes")
-    page.get_by_role("button", name="Make the draft").click()
+    page.get_by_role("button", name="Create draft").click()
     page.get_by_role("link", name="Write the guidelines").click()
     # Before its scripts have run, a page does not follow what is typed
     page.wait_for_load_state("load")

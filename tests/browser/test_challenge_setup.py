@@ -34,7 +34,7 @@ def test_from_the_plan_to_an_open_challenge(visit: Callable[..., Visit], script:
     page.get_by_label("Corpus of rounds 1 and 2").select_option(
         label="Demo (simulated ratings) (demo v1)"
     )
-    page.get_by_role("button", name="Make the draft").click()
+    page.get_by_role("button", name="Create draft").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("draft")
 
     page.get_by_role("link", name="Round 2", exact=True).click()
@@ -99,7 +99,7 @@ def test_the_round_follows_the_corpus_and_warns_of_hiding_it(
     organiser.expected_status = {422}
     page.get_by_label("Submissions of a team in all").fill("0")
     page.get_by_role("button", name="Add the round").click()
-    expect(page.get_by_role("alert").first).to_contain_text("Nothing was stored")
+    expect(page.get_by_role("alert").first).to_contain_text("Nothing was saved")
     page.get_by_label("Submissions of a team in all").fill("9")
     page.get_by_role("button", name="Add the round").click()
     expect(page.get_by_role("link", name="First")).to_be_visible()

@@ -98,7 +98,7 @@ def _set_it_up(page: Page) -> None:
     page.get_by_label("Dialogues to draw").fill("1")
     expect(page.locator("#plan")).to_contain_text("14 × 2")
     assert "14 items × 2 raters = 28 ratings" in re.sub(r"\s+", " ", SECTION)
-    page.get_by_role("button", name="Make the draft").click()
+    page.get_by_role("button", name="Create draft").click()
 
 
 def _guidelines_invitation_opening(page: Page) -> str:

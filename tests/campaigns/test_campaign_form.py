@@ -290,3 +290,18 @@ def test_a_public_corpus_s_warning_leads_to_where_it_is_hidden(organiser: Client
     version.corpus.save()
     page = organiser.get(reverse("campaign-new"), {"corpus": version.corpus.slug}).content.decode()
     assert f'href="{reverse("corpus", args=[version.corpus.slug])}#seen-by"' in page
+
+
+def open_sections(page: str) -> list[str]:
+    return re.findall(r'<details class="section[^"]*" id="([^"]*)" open>', page)
+
+
+def test_sections_fold_but_for_the_task_and_what_is_wrong(organiser: Client) -> None:
+    version = made_version()
+    page = organiser.get(reverse("campaign-new")).content.decode()
+    assert open_sections(page) == ["task", "chosen-systems", "items"]
+    answer = organiser.post(reverse("campaign-new"), form_of(version, seed="-1", label_5="point 4"))
+    assert open_sections(answer.content.decode()) == [
+        *("task", "chosen-systems", "items"),
+        *("scale", "checks-and-address"),
+    ]

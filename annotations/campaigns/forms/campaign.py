@@ -382,8 +382,30 @@ class CampaignForm(AllocationFields):
         return [(radio, _EXPLAINED[radio.data["value"]]) for radio in self["kind"]]
 
     @property
-    def fine_points_have_errors(self) -> bool:
-        return any(name in self.errors for name in ("slug", "seed", "pass_mark", "attention_every"))
+    def open_sections(self) -> set[str]:
+        """What decides what raters do; the others where something was chosen or is wrong."""
+        shown = {"task", "chosen-systems", "items"}
+        if self.fixed or any(
+            self[name].value()
+            for name in ("groups", "opens_at", "closes_at")
+            if name in self.fields
+        ):
+            shown.add("raters")
+        if self.allocation_is_shown:
+            shown.add("allocation")
+        return shown | {
+            key for key, names in SECTIONS.items() if any(name in self.errors for name in names)
+        }
+
+    @property
+    def allocation_summary(self) -> str:
+        fields = [self.fields[name] for name in ("allocation", "target")]
+        values = [self[name].value() for name in ("allocation", "target")]
+        return ", ".join(
+            str(dict(field.choices).get(value, value))
+            for field, value in zip(fields, values, strict=True)
+            if value
+        )
 
     @property
     def pass_percent(self) -> str:
@@ -413,6 +435,13 @@ class CampaignForm(AllocationFields):
         )
 
 
+SECTIONS = {
+    "scale": (*LABELS, "axes_below", "axes"),
+    "allocation": ("allocation", "target", "target_pairs", "target_width"),
+    "raters": ("groups", "opens_at", "closes_at"),
+    "checks": ("slug", "seed", "pass_mark", "attention_every"),
+}
+"""The fields of the page's sections that may be folded."""
 _EXPLAINED = {
     Kind.TURN: gettext_lazy("A rater reads a dialogue up to one response and rates that response."),
     Kind.DIALOGUE: gettext_lazy(
