@@ -133,7 +133,7 @@ def test_a_token_that_nobody_made_tells_nothing(client: Client) -> None:
 @pytest.mark.parametrize(
     ("why", "status", "words"),
     [
-        ("revoked", 410, "taken back"),
+        ("revoked", 410, "It was revoked"),
         ("used_up", 410, "As many people"),
         ("closed", 410, "has ended"),
         ("draft", 200, "Not open yet"),

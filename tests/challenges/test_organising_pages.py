@@ -163,7 +163,7 @@ def test_a_form_that_is_wrong_stores_nothing_and_says_so(
     }
     answer = organiser.post(reverse("challenge-new"), data)
     assert answer.status_code == 422
-    assert "Nothing was stored" in answer.content.decode()
+    assert "Nothing was saved" in answer.content.decode()
     assert Challenge.objects.count() == 1
 
 

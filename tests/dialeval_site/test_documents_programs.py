@@ -67,10 +67,10 @@ def test_figures_that_stand_in_words() -> None:
     assert "the log-in page allows ten and 300" in API
     guesses = flat(text_of("endpoints.md"))
     assert (
-        "ten log-ins that fail for a name from one address within ten minutes, or 300 for any names"
+        "ten failed log-ins for a name from one address within ten minutes, or 300 for any names"
         in guesses
     )
-    assert f"From one address {accounts.SIGN_UPS_AN_HOUR} accounts an hour" in guesses
+    assert f"more than {accounts.SIGN_UPS_AN_HOUR} new accounts an hour from one address" in guesses
     assert [pause.total_seconds() for pause in PAUSES] == [
         30,
         120,
