@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from annotations.campaigns.actions import work_queue
 from annotations.campaigns.models import Campaign, Participation
+from annotations.campaigns.queries.work_queue import _share as shares
 from common.roles import ORGANISER, PARTICIPANT, RATER
 from dialeval_site.dashboard import queries
 from dialeval_site.dashboard.waiting import next_steps, tasks_of
@@ -347,6 +348,7 @@ def test_the_desk_asks_no_more_of_the_database_for_twelve_of_each_than_for_six()
 
     def question_count() -> int:
         cache.clear()
+        shares.cache_clear()  # each process keeps a rater's share for 30 s
         with CaptureQueriesContext(connection) as asked:
             assert client.get("/desk/").status_code == 200
         return len(asked)
@@ -365,4 +367,4 @@ def test_the_desk_asks_no_more_of_the_database_for_twelve_of_each_than_for_six()
     few = question_count()
     more(6)
     question_count()
-    assert question_count() <= few <= 72
+    assert question_count() <= few <= 88
