@@ -86,6 +86,7 @@ ORGANISERS: Final = [
     "/runs/",
     "/audit/",
     "/corpora/new/",
+    f"{CORPUS}settings/",
     "/training/",
     "/judges/",
     "/judges/new/",
