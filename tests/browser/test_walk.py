@@ -54,7 +54,7 @@ def arrive(chromium: Browser, empty_site: Site) -> Iterator[Callable[..., Person
 def test_the_walk(empty_site: Site, arrive: Callable[..., Person], tmp_path: Path) -> None:
     make_the_first_organiser(empty_site, "mara")
     mara = arrive("mara")
-    mara.sees("No corpus yet")
+    mara.sees("Nothing public yet")
     mara.logs_in()
     organiser.add_a_corpus(mara, "warm-up", material.corpus(material.WARM_UP, material.IN_WARM_UP))
     mara.sees("Dialogues: 2, turns: 6")

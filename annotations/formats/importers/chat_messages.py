@@ -295,7 +295,11 @@ def _tool_calls(message: JsonObject) -> tuple[dict[str, Any], ...] | None:
         calls += [_tool_call(one) for one in objects]
     if message.value.get("function_call") is not None:
         child = message.child("function_call")
-        calls.append(child and tool_call(child.value.get("name"), child.value.get("arguments")))
+        calls.append(
+            None
+            if child is None
+            else tool_call(child.value.get("name"), child.value.get("arguments"))
+        )
     return all_or_none(calls)
 
 

@@ -96,12 +96,13 @@ def _add_battle(row: JsonObject, turn_key: str, questions: dict[str, _Question])
     systems = row.name("model_a"), row.name("model_b")
     winner = row.text("winner", MAX_NAME)
     judge = name_or(row, "judge", DATASET)
-    both = read_messages(row, "conversation_a"), read_messages(row, "conversation_b")
+    of_a, of_b = read_messages(row, "conversation_a"), read_messages(row, "conversation_b")
     turn = row.parse_integer(turn_key) if turn_key else None
     if question_id is None or systems[0] is None or systems[1] is None or judge is None:
         return
-    if winner is None or both[0] is None or both[1] is None or (turn_key and turn is None):
+    if winner is None or of_a is None or of_b is None or (turn_key and turn is None):
         return
+    both = of_a, of_b
     if winner not in WINNERS:
         row.complain("winner", f"{winner!r} is none of {', '.join(WINNERS)}")
         return

@@ -263,15 +263,19 @@ def item_texts(
     names: dict[int, str] = {}
     for turn in turns.prefetch_related("dialogue").order_by("dialogue__position", "number"):
         names[turn.dialogue.position] = turn.dialogue.external_id
-        said = [responses.get((system.pk, turn.pk), (None, ())) for system in systems]
+        (first, first_parts), (second, second_parts) = (
+            responses.get((system.pk, turn.pk), (None, ())) for system in systems
+        )
+        has_roles = bool(turn.dialogue.messages)
         places.setdefault(turn.dialogue.position, []).append(
             TurnText(
                 turn.number,
                 tuple((speaker, text) for speaker, text in turn.context),
-                *(text for text, _ in said),
-                shown=tuple(
-                    shown_text(text, parts) if text is not None and turn.dialogue.messages else None
-                    for text, parts in said
+                first,
+                second,
+                (
+                    shown_text(first, first_parts) if has_roles and first is not None else None,
+                    shown_text(second, second_parts) if has_roles and second is not None else None,
                 ),
             )
         )

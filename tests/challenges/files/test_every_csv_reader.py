@@ -115,6 +115,8 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "a Parquet file": (b"PAR1....", "is a Parquet file; give "),
 }
 TAKEN = dict.fromkeys(("responses", "metric scores", "a template"), "JSON or CSV")
+DAMAGED = {"an Excel file": "is a damaged archive", "a Parquet file": "is damaged after row 0"}
+"""Of a corpus's ratings these are read, too, where they are what they begin as."""
 
 
 @pytest.mark.parametrize("reader", sorted(READERS))
@@ -125,6 +127,8 @@ def test_what_cannot_be_read_says_what_to_do(tmp_path: Path, kind: str, reader: 
     (tmp_path / "file.csv").write_bytes(start + table(rows).encode())
     if kind == "a Parquet file":
         advice += TAKEN.get(reader, "CSV")
+    if reader == "ratings of a corpus":
+        advice = DAMAGED.get(kind, advice)
     with pytest.raises((ImportFailed, AssertionError), match=re.escape(advice)):
         read(tmp_path / "file.csv")
 
@@ -138,7 +142,8 @@ def test_a_row_without_an_end_is_refused_in_utf_16_too(tmp_path: Path, reader: s
 
 
 def test_there_is_one_reader_of_csv() -> None:
-    """Of what people hand in. Baselines of BERTScore are a file of the metric's own."""
+    """Of what people submit. Tables whose columns nobody knows have a reader that guesses more, and
+    detection reads beginnings; baselines of BERTScore are a file of the metric's own."""
     reading = re.compile(r"csv\.(reader|DictReader)\(|read_csv\(")
     found = {
         str(path.relative_to(PROJECT))
@@ -148,6 +153,8 @@ def test_there_is_one_reader_of_csv() -> None:
     }
     assert found == {
         "annotations/formats/importers/csv_source.py",
+        "annotations/formats/importers/sample.py",
+        "annotations/formats/importers/table_source.py",
         "workers/metrics/common/bertscore.py",
     }
 
@@ -238,22 +245,20 @@ def test_a_fault_in_a_table_of_ratings_is_named_with_its_line(
     [
         (
             '[{"id": 1, "data": {}, "annotations": [{"id": 7, "completed_by": 3, "result": []}]}]',
-            "Label Studio",
+            "label-studio",
         ),
-        ('{"id": "a", "label_annotations": {"overall": {"scale_4": "4"}}}', "Potato"),
+        ('{"id": "a", "label_annotations": {"overall": {"scale_4": "4"}}}', "potato"),
         (
             '[{"context": "User: Hi!\\nSystem: Hello.", "system": "M", "annotations": {"Overall": '
             "[3]}}]",
-            "FED",
+            "fed",
         ),
     ],
 )
-def test_a_file_of_another_program_says_how_it_becomes_one_that_is_taken(
+def test_a_file_that_is_read_as_another_format_says_what_it_looks_like(
     tmp_path: Path, content: str, what: str
 ) -> None:
     (tmp_path / "file.json").write_text(content, encoding="utf-8")
-    for name in importers():
-        with pytest.raises(
-            CommandError, match=rf"it is .*{what}.*: make it a table with one rating a row"
-        ):
+    for name in ("jsonl", "ratings", "usr"):
+        with pytest.raises(CommandError, match=f"nothing was stored: .*the file looks like {what}"):
             call_command("import_corpus", name, str(tmp_path / "file.json"), "--slug", "x")

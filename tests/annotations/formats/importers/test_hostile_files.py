@@ -334,19 +334,10 @@ def test_what_is_read_is_what_was_written(
     assert [value for _, value in json_lines(path, Problems("lines"))] == elements
 
 
-@pytest.mark.parametrize(
-    ("start", "says"),
-    [
-        (b"\x1f\x8b\x08\x00", "is compressed with gzip; give the text file itself"),
-        (
-            b"PK\x03\x04",
-            "is a zip archive (or an office file: save it as CSV UTF-8); give the text file itself",
-        ),
-    ],
-)
-def test_an_archive_is_named(tmp_path: Path, start: bytes, says: str) -> None:
-    found = problems("jsonl", file_of(tmp_path, start + bytes(40), "file.jsonl"))
-    assert found == [f"file.jsonl: {says}"]
+@pytest.mark.parametrize("start", [b"\x1f\x8b\x08\x00", b"PK\x03\x04"], ids=["gzip", "zip"])
+def test_a_damaged_archive_is_named(tmp_path: Path, start: bytes) -> None:
+    [found] = problems("jsonl", file_of(tmp_path, start + bytes(40), "file.jsonl"))
+    assert found.startswith("file.jsonl: is a damaged archive")
 
 
 @pytest.mark.parametrize("score", ["1e300", "-1e300", "1e101"])
