@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.urls import URLPattern, get_resolver
+from django.urls import Resolver404, URLPattern, get_resolver, resolve
 
 from annotations.models import Corpus
 from common.database import CompiledQuery, Given
@@ -202,7 +202,7 @@ class Walk:
         path = link.partition("?")[0]
         if link not in self.seen and not skips and self.linked[path] < LINKS_OF_A_PATH:
             self.linked[path] += 1
-            self.waiting.append((name, link))
+            self.waiting.append((_name_of(path) or name, link))
 
     def _look(self, name: str, address: str, head: str, body: bytes) -> None:
         text = head + _text_of(body)
@@ -214,6 +214,14 @@ class Walk:
             self.found.append(
                 f"{name}: {self.role} reads the score {score[0]} of a turn at {address}"
             )
+
+
+def _name_of(path: str) -> str:
+    """A page that one does not get has links, too: what they lead to is not that page."""
+    try:
+        return resolve(path).url_name or ""
+    except Resolver404:
+        return ""
 
 
 def _text_of(body: bytes) -> str:

@@ -26,7 +26,6 @@ _PEOPLE = ("Username", "Email Address", "Email address")
 _CONSENT = re.compile(r"agree to|consent|take part|participate", re.IGNORECASE)
 _REFUSAL = re.compile(r"no\b|i do not|i don.t|disagree|decline", re.IGNORECASE)
 _NEITHER = re.compile(r"neither|both (?:are )?bad|none", re.IGNORECASE)
-_GRID = re.compile(r"(.*\S)\s*\[[^\]]*\]\Z", re.DOTALL)
 
 
 def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
@@ -78,8 +77,9 @@ def _take(question: str, text: str, rater: str, line: int, items: Mapping[str, S
     if item is None:
         _prefer(text, rater, line, items)
         return
-    grid = _GRID.fullmatch(question)
-    aspect = grid[1] if grid else aspect_of(question, item)
+    # A grid's column is "question [row]": the question is the aspect, the row the item.
+    of_grid = question.rpartition("[")[0].rstrip() if question.endswith("]") else ""
+    aspect = of_grid or aspect_of(question, item)
     score = number_in(text)
     if score is not None:
         item.of.rate(item.turn, item.system, rater, aspect, score, line)
