@@ -158,6 +158,8 @@ def _site_links(state: StateCore) -> None:
             one.attrs["id"] = slug if not seen[slug] else f"{slug}-{seen[slug]}"
         elif one.type in ("th_open", "td_open"):
             one.attrs.pop("style", None)
+            if one.type == "th_open" and not state.tokens[at + 1].content:
+                one.tag = state.tokens[at + 2].tag = "td"
         elif one.type == "inline":
             one.children = list(_tamed(one.children or ()))
 

@@ -79,7 +79,7 @@ def test_a_late_answer_overwrites_nothing_that_was_filled_in_meanwhile(
         late.append(route) if asks_for_the_form(route.request) else route.continue_()
 
     page.route("**/campaigns/new/*", answer)
-    name, systems = page.get_by_label("Name", exact=True), page.locator("#systems")
+    name, systems = page.get_by_label("Name", exact=True), page.locator("#chosen-systems")
     name.fill("Newcomer waits")
     with page.expect_request(asks_for_the_form):
         page.get_by_text("A system's responses in a whole dialogue").click()

@@ -227,7 +227,7 @@ def test_printing_leaves_out_what_paper_cannot_do(visit: Callable[..., Visit], p
     for gone in (".site-header", ".tabs", ".breadcrumb", ".table-tools", "button:not(.why)"):
         assert page.locator(gone).filter(visible=True).count() == 0, gone
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
-    assert page.locator(".signature").first.is_visible()
+    assert page.locator(".signature code").first.is_visible()
     clipped = page.locator(".table-scroll").evaluate_all(
         "all => all.filter(one => one.scrollHeight > one.clientHeight + 1)"
     )

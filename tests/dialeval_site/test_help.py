@@ -35,6 +35,7 @@ def test_every_document_is_a_page_without_markup_of_its_own(db: None, client: Cl
         assert page.status_code == 200
         assert "<!--" not in document(name).html
         assert not re.search(r"<[^>]* style=", document(name).html)
+        assert "<th></th>" not in document(name).html  # a heading that names nothing is none
 
 
 def test_links_between_documents_lead_to_pages_and_anchors_that_exist() -> None:

@@ -212,10 +212,12 @@ def test_costs_and_errors_are_for_organisers(client: Client, version: CorpusVers
     run = started(version, tokens=1000)
     Purse.objects.filter(pk=run.purse_id).update(tokens_spent=990, calls=77)
     fail(DETAIL, "https://api.example.org refuses")
-    html = page(client)
+    # The header's link to the guide of judges is everybody's
+    html = page(client).replace("/help/judges/#runs-and-budgets", "")
     assert DETAIL in html
     assert "It did not come to its end." in html
-    for secret in ("990", ">77<", "api.example.org", "udget", "Go on"):
+    assert "990" not in re.findall(r"\w+", html)  # the digits may occur in a random identifier
+    for secret in (">77<", "api.example.org", "udget", "Go on"):
         assert secret not in html, secret
     table = client.get(
         reverse("judge-runs", args=["talks"]), {"download": "judges.csv"}
