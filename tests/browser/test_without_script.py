@@ -28,6 +28,7 @@ def test_tables_are_sorted_and_columns_chosen_by_the_server(visit: Callable[...,
 
 def test_what_a_chart_shows_can_be_read_beneath_it(visit: Callable[..., Visit]) -> None:
     page = visit(script=False).go("/corpora/demo/systems/")
+    page.get_by_text("Means and ranks as charts").click()
     chart = page.locator("#chart-human-means")
     assert "read the data beneath" in chart.inner_text()
     chart.get_by_text("Data of this chart").click()
