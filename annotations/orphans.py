@@ -26,6 +26,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotations import site_identity
+from annotations.corpora import pending_uploads
 from annotations.models import OrphanCount
 from annotations.site_identity import FileKind
 from common import storage, temporary
@@ -95,7 +96,12 @@ def collect(now: float | None = None, force: bool = False) -> list[Collected]:
     collected = [
         _removed(INCOMING, incoming, now, INCOMING_SECONDS, "no submission took it in"),
         _removed(TEMPORARY, older, now, LEFT_BY_OLDER_SECONDS, "an older dialeval left it"),
-        _probes(now),
+        _removed_from_storage(
+            storage.PROBES, now, INCOMING_SECONDS, "it was a test of the storage"
+        ),
+        _removed_from_storage(
+            pending_uploads.FOLDER, now, pending_uploads.MAX_AGE, "nobody imported it"
+        ),
     ]
     for kind in site_identity.kinds:
         if kind.grace_seconds is not None:
@@ -208,14 +214,12 @@ def _removed(kind: str, paths: Iterable[Path], now: float, grace: float, why: st
     return Collected(kind, removed=count, removed_bytes=total)
 
 
-def _probes(now: float) -> Collected:
-    """Files with which somebody asked whether the storage takes one (``storage_fault``)."""
-    left = [
-        file for file in storage.listed(storage.PROBES) if file.written < now - INCOMING_SECONDS
-    ]
+def _removed_from_storage(folder: str, now: float, grace: float, why: str) -> Collected:
+    """Files of a folder of the storage that no row ever names."""
+    left = [file for file in storage.listed(folder) if file.written < now - grace]
     for file in left:
-        storage.remove(f"{storage.PROBES}/{file.name}")
-        _log_removal(f"{storage.PROBES}/{file.name}", "it was a test of the storage", file, now)
+        storage.remove(f"{folder}/{file.name}")
+        _log_removal(f"{folder}/{file.name}", why, file, now)
     return Collected(TEMPORARY, removed=len(left), removed_bytes=sum(file.size for file in left))
 
 

@@ -1,10 +1,9 @@
 """Files that organisers have uploaded and not imported yet: they stay for a day, for who sent them,
-so that none is chosen twice."""
+so that none is chosen twice. ``annotations.orphans`` removes older ones."""
 
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -33,9 +32,7 @@ class PendingUpload:
 
 
 def store(path: Path, name: str, user: Any) -> PendingUpload:
-    """Take in a file that was sent as ``name``. What was left behind for a day is removed. Raises
-    ``StorageAway``."""
-    _remove_old()
+    """Take in a file that was sent as ``name``. Raises ``StorageAway``."""
     stored = f"{FOLDER}/{token_hex(16)}"
     storage.put(path, stored)
     token = signing.dumps({"stored": stored, "name": name[:255], "user": user.pk}, salt=_SALT)
@@ -67,10 +64,3 @@ def remove(file: PendingUpload) -> None:
     """After it was stored as a corpus."""
     with suppress(OSError):
         storage.remove(file.stored)
-
-
-def _remove_old() -> None:
-    with suppress(OSError):
-        for file in storage.listed(FOLDER):
-            if file.written < time.time() - MAX_AGE:
-                storage.remove(f"{FOLDER}/{file.name}")

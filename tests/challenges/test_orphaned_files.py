@@ -18,11 +18,13 @@ from django.test import Client
 from django.urls import reverse
 
 from annotations import orphans, site_identity
+from annotations.corpora import pending_uploads
 from annotations.models import OrphanCount, SiteIdentity
 from annotations.site_identity import ForeignFiles
 from leaderboard.challenges import uploads
 from leaderboard.challenges.actions.receiving import NotTaken
 from leaderboard.challenges.models import Round, Submission
+from tests.campaigns.sets import made_user
 from tests.challenges.sets import submit, team_with_member, upload_of
 from tests.own_home import HOME
 from tests.stored_uploads import copies_of, files_below, stored_path, uploads_folder
@@ -190,6 +192,17 @@ def test_half_sent_bytes_of_a_sender_who_vanished_go_and_are_counted(settings: A
     orphans.collect(time.time() + 3700)
     assert not half.exists()
     assert OrphanCount.objects.get(kind="incoming").removed_bytes == 10
+
+
+def test_an_upload_that_nobody_imported_goes_after_a_day(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text("ten bytes.")
+    user = made_user("mara")
+    sent = pending_uploads.store(tmp_path / "corpus.jsonl", "corpus.jsonl", user)
+    orphans.collect(time.time() + 23 * 3600)
+    assert pending_uploads.find(sent.token, user) == sent
+    orphans.collect(time.time() + 25 * 3600)
+    assert pending_uploads.find(sent.token, user) is None
+    assert OrphanCount.objects.get(kind="temporary").removed_bytes == 10
 
 
 def test_exports_with_raters_names_that_an_older_dialeval_left_go_after_a_day() -> None:
