@@ -28,6 +28,7 @@ from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.tabulation import tabulate
 from annotations.campaigns.models.campaign import Campaign
 from annotations.corpora.queries import version_of
+from annotations.formats.importers.column_mapping import Column, mapping_from_yaml
 from annotations.formats.importers.registry import importers
 from annotations.personas.knowledge import load_knowledge
 from common.correlation import correlation_estimates
@@ -37,7 +38,7 @@ from leaderboard.challenges import notices
 from leaderboard.challenges.models import Submission
 from leaderboard.challenges.prompts.spec import read_prompt as read_template
 from leaderboard.statistics.significance.system_differences import compare_systems
-from tests.annotations.formats.importers.helpers import file_of, problems
+from tests.annotations.formats.importers.helpers import file_of, problems, surveyed
 from tests.dialeval_site.documents import SHELL, Block, blocks
 from tests.site import PROJECT
 from workers.judges.core.prompt_file import read_prompt
@@ -67,6 +68,10 @@ OTHER_TESTS = {
         "leaderboard/challenges/views/rounds.py ",
     ): "test_documents_walks.py: walked",
     ("docs/design.md", "workers/runs/views.py "): "test_documents_walks.py: walked",
+    (
+        "docs/formats.md",
+        "from datasets import load_dataset",
+    ): "annotations/formats/exporters/test_dataset.py: test_load_dataset_reads_the_folder",
     ("docs/formats.md", '{"role": "training"'): "test_documents_campaigns.py: it is read",
 }
 
@@ -99,6 +104,8 @@ def held_here() -> dict[tuple[str, str], Callable[..., None]]:
         ("docs/formats.md", '{"metric": "word_f1"'): is_a_line_of_exported_scores,
         ("docs/formats.md", '{"metric": "my_metric"'): is_a_line_of_submitted_metrics,
         ("docs/formats.md", "documents/context-response.docs"): are_files_of_an_export,
+        ("docs/formats.md", "columns:"): is_a_mapping_of_a_table,
+        ("docs/formats.md", '{"type": "dialogue", "id": "pot"'): are_lines_of_a_corpus,
         ("docs/formats.md", "{"): is_a_template_for_the_prompt_track,
         ("docs/formats.md", '[{"head": "I am a beekeeper."'): is_knowledge_of_personas,
         ("docs/judges.md", "# Lines that begin"): is_a_prompt_of_a_judge,
@@ -240,6 +247,33 @@ def are_said_of_such_files(block: Block, folder: Path) -> None:
             folder, "\n".join([lines[0], *systems, *lines[1:-1], off_the_scale]), "corpus.jsonl"
         ),
     )
+
+
+def is_a_mapping_of_a_table(block: Block, _folder: Path) -> None:
+    """It maps the columns whose names say nothing, each to the use that is written."""
+    mapping = mapping_from_yaml(block.text)
+    assert mapping.columns == {
+        "bot": Column("system"),
+        "said": Column("response"),
+        "q1 ann": Column("score", "fluent", "ann"),
+        "date": Column("metadata"),
+    }
+
+
+def are_lines_of_a_corpus(block: Block, folder: Path) -> None:
+    """Below the lines that it leaves out, and with the answer of the other system."""
+    head = [
+        {"type": "corpus"},
+        {"type": "system", "name": "parrot"},
+        {"type": "system", "name": "cook"},
+        {"type": "rater", "name": "ann"},
+    ]
+    cook = {"type": "response", "dialogue_id": "pot", "turn": 0, "system": "cook", "text": "Leeks."}
+    dialogue, *others = block.text.splitlines()
+    lines = [*map(json.dumps, head), dialogue, json.dumps(cook), *others]
+    [found] = surveyed("jsonl", file_of(folder, "\n".join(lines), "corpus.jsonl"))
+    counts = found.counts
+    assert (counts.dialogues, counts.responses, counts.labels, counts.preferences) == (1, 2, 1, 1)
 
 
 def exported_soup(folder: Path, format: str) -> Path:

@@ -29,11 +29,16 @@ def test_every_field_of_our_own_format_is_in_its_table() -> None:
     from dataclasses import fields
 
     from annotations.formats.importers.canonical import TYPE_NAMES
+    from annotations.formats.records import Message, TurnRecord
 
     rows = {
         row[0].strip("`"): set(code_words(row[1]))
         for row in first_table(sections(text_of("formats.md"))["jsonl"])
     }
-    assert set(rows) == set(TYPE_NAMES.values())
-    for record, type_name in TYPE_NAMES.items():
-        assert {field.name for field in fields(record)} <= rows[type_name], type_name
+    described = {**TYPE_NAMES, Message: "a message", TurnRecord: "a turn"}
+    assert set(rows) == set(described.values())
+    for record, name in described.items():
+        names = {field.name for field in fields(record)}
+        if record is TurnRecord:  # of the first version, and told below the table
+            names.remove("context")
+        assert names <= rows[name], name

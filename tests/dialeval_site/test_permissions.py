@@ -18,7 +18,7 @@ from annotations.models import Corpus
 from common.roles import is_organiser
 from tests.dialeval_site import campaign_matrix, challenge_matrix, judge_matrix, training_matrix
 from tests.dialeval_site.addresses import METHODS, addresses, client_of, outcome
-from tests.dialeval_site.corpus_matrix import MATRIX, ORGANISERS_DO
+from tests.dialeval_site.corpus_matrix import EVERYBODY, MATRIX, ORGANISERS_DO
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, ROLE_NAMES, person, write_corpus
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
@@ -68,6 +68,8 @@ def test_other_methods_are_refused_to_everybody(name: str) -> None:
         others -= {"POST", "PUT"}  # the form itself; Django takes PUT for POST, with the same token
     if name == "corpus-new":
         others.remove("POST")  # the form itself, see test_only_organisers_send_a_new_corpus
+    if name == "corpus-settings":
+        others.remove("POST")  # see test_settings_do_not_tell_that_a_private_corpus_is_there
     if name == "logout":
         others.remove("PUT")
     for role in ("anonymous",) if name == "login" else ("anonymous", "superuser"):
@@ -101,7 +103,7 @@ def tables_of(client: Client, name: str) -> list[str]:
 
 
 CORPUS_PAGES = [
-    name for name, address in MATRIX.items() if address.private and address.method == "GET"
+    name for name, address in MATRIX.items() if address.private and address.public == EVERYBODY
 ]
 
 
@@ -161,6 +163,25 @@ def test_a_private_corpus_answers_like_one_that_does_not_exist() -> None:
         assert private.content.replace(PRIVATE.encode(), b"") == missing.content.replace(
             b"nothing-there", b""
         ), name
+
+
+@pytest.mark.parametrize(
+    ("role", "status"), [("anonymous", 302), ("participant", 403), ("rater", 403)]
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_settings_do_not_tell_that_a_private_corpus_is_there(
+    method: str, role: str, status: int
+) -> None:
+    client = client_of(role)
+    told = []
+    for slug in (PUBLIC, PRIVATE, "nothing-there"):
+        address = path("corpus-settings", slug)
+        answer = client.generic(method, address, "name=Ours", "application/x-www-form-urlencoded")
+        told.append((answer.status_code, answer.headers.get("Location", "").replace(slug, "")))
+        assert b"itchen" not in answer.content.replace(slug.encode(), b"")
+    assert set(told) == {told[0]}
+    assert told[0][0] == status
+    assert not Corpus.objects.filter(name="Ours").exists()
 
 
 @pytest.mark.parametrize("role", ["organiser", "superuser"])
