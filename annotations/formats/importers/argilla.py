@@ -14,6 +14,7 @@ from annotations.formats.importers.collected import (
     Conversation,
     add_log,
     clean_name,
+    score_of,
 )
 from annotations.formats.importers.json_source import array_elements, json_lines
 from annotations.formats.importers.problems import Problems, Where
@@ -61,7 +62,8 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         name = clean_name(record.get("id")) or str(number)
         if isinstance(record.get("fields"), dict):
             fields, answers = record["fields"], _nested_answers(record)
-            metadata = dict(record.get("metadata") or {})
+            described = record.get("metadata")
+            metadata = dict(described) if isinstance(described, dict) else {}
             extra = {key: record[key] for key in ("suggestions", "vectors") if record.get(key)}
         else:
             fields, answers, metadata = _flat(record)
@@ -86,7 +88,8 @@ def _flat(record: Mapping[str, Any]) -> tuple[dict[str, Any], list[Answer], dict
     answers: list[Answer] = []
     for question in questions:
         values, users, states = (
-            record.get(f"{question}{_SUFFIX}{part}") or [] for part in ("", ".users", ".status")
+            column if isinstance(column := record.get(f"{question}{_SUFFIX}{part}"), list) else []
+            for part in ("", ".users", ".status")
         )
         for place, value in enumerate(values):
             user = users[place] if place < len(users) else ""
@@ -130,6 +133,9 @@ def _take(
     else:
         context = next((fields[key] for key in _CONTEXTS if isinstance(fields.get(key), str)), "")
         reply = next((fields[key] for key in _RESPONSES if isinstance(fields.get(key), str)), None)
+        if reply is None and not context.strip():
+            message = f"have neither messages nor a text named {_CONTEXTS[0]} or {_RESPONSES[0]}"
+            collection.problems.add(where, "fields", message)
         one.turn(0, where, conversation(context) if context.strip() else ())
         if reply is not None:
             one.response(0, system, reply, where)
@@ -167,14 +173,15 @@ def _judge(
     value: Any,
     where: Where,
 ) -> None:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        one.rate(number, system, rater, question, float(value), where)
+    score = score_of(value)
+    if score is not None:
+        one.rate(number, system, rater, question, score, where)
     elif isinstance(value, str):
         one.label(number, system, rater, question, value, where)
     elif isinstance(value, list) and value and all(isinstance(item, str) for item in value):
         one.label(number, system, rater, question, tuple(value), where)
     elif value is not None:  # a ranking, or spans
-        one.metadata.setdefault(question, {})[rater] = value
+        one.metadata.setdefault(f"{question}{_SUFFIX}", {})[rater] = value
 
 
 def _detect(sample: FileSample) -> float:

@@ -5,6 +5,7 @@ Contexts, responses and names are held once, however many rows repeat them.
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -46,6 +47,24 @@ def clean_name(value: object) -> str:
         Its text in Unicode's composed form, without white space at its ends.
     """
     return "" if value is None else unicodedata.normalize("NFC", str(value)).strip()
+
+
+def score_of(value: object) -> float | None:
+    """A JSON number as a score.
+
+    Args:
+        value: any parsed JSON value.
+
+    Returns:
+        The number, infinite where it is beyond a double's, which the checker refuses; None for all
+        that is no number.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 @dataclass

@@ -12,6 +12,7 @@ from annotations.formats.importers.collected import (
     Collection,
     add_log,
     clean_name,
+    score_of,
 )
 from annotations.formats.importers.json_source import array_elements
 from annotations.formats.importers.problems import Problems
@@ -66,10 +67,16 @@ class _Task:
         self.whole: int | None = None
         """What a result without a message is about: a turn, or None for the whole conversation."""
         self.pair: tuple[str, str] | None = None
+        self.others: list[dict[str, Any]] = []
+        """Results that are no score, label, comment or preference."""
 
     def take(self) -> None:
         annotations = self.task.get("annotations")
-        listed = [one for one in annotations or [] if isinstance(one, dict)]
+        listed = [
+            one
+            for one in (annotations if isinstance(annotations, list) else [])
+            if isinstance(one, dict)
+        ]
         self._texts(listed)
         self._metadata()
         for place, annotation in enumerate(listed):
@@ -77,6 +84,8 @@ class _Task:
                 self.problems.skip(self.where, f"annotations[{place}]", "was cancelled")
                 continue
             self._judge(annotation)
+        if self.others:
+            self.one.metadata["results"] = self.others
 
     def _texts(self, annotations: list[dict[str, Any]]) -> None:
         chats = [value for value in self.data.values() if isinstance(value, list)]
@@ -147,10 +156,10 @@ class _Task:
             if not isinstance(value, dict) or "chatmessage" in value:
                 continue
             number = self.numbers.get(str(result.get("id", "")), self.whole)
-            score = next((value[k] for k in ("rating", "number") if k in value), None)
-            if isinstance(score, int | float) and not isinstance(score, bool):
+            score = score_of(next((value[k] for k in ("rating", "number") if k in value), None))
+            if score is not None:
                 if self.one.responses:
-                    self._rate(number, rater, question, float(score))
+                    self._rate(number, rater, question, score)
             elif isinstance(value.get("choices"), list):
                 chosen = tuple(str(choice) for choice in value["choices"])
                 label = chosen[0] if len(chosen) == 1 else chosen
@@ -161,7 +170,7 @@ class _Task:
             elif self.pair and value.get("selected") in ("left", "right"):
                 self._prefer(rater, "a" if value["selected"] == "left" else "b")
             else:
-                self.one.metadata.setdefault("results", []).append({"rater": rater, **result})
+                self.others.append({"rater": rater, **result})
         for number, text in comments:
             self.one.comment(number, self.system, rater, text, self.where)
 

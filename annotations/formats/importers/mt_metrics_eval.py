@@ -148,6 +148,8 @@ class _Scores:
             score = number_in(text)
             if score is not None and place < len(self.segments):
                 one, number = self.segments[place]
+                if (system, number, 0) not in one.responses:
+                    continue  # its outputs have too few lines, which is reported
                 _where, known = one.responses[system, number, 0]
                 scores = {**known.metadata.get("metric_scores", {}), metric: score}
                 one.describe(number, system, {"metric_scores": scores})
@@ -167,6 +169,8 @@ class _Scores:
                 continue
             if place < len(self.segments):
                 one, number = self.segments[place]
+                if (system, number, 0) not in one.responses:
+                    continue
                 known = one.responses[system, number, 0][1].metadata.get(aspect, [])
                 spans = [*known, {"rater": rater, "value": value}]
                 one.describe(number, system, {aspect: spans})

@@ -112,14 +112,19 @@ def _take_state(
             _add_item(item, where)
         answers = [
             (str(label.get("schema", "")), str(label.get("name", "")), value)
-            for label, value in (pairs if isinstance(pairs, list) else [])
+            for label, value in _pairs(pairs)
             if isinstance(label, dict)
         ]
         number = max(item.turns)
         _take(item, number, systems.get(item.id, ASSISTANT), rater, answers, where)
         spans = state.get("instance_id_to_span_to_value")
         if isinstance(spans, dict) and spans.get(name):
-            item.metadata.setdefault("spans", {})[rater] = spans[name]
+            item.metadata[f"spans of {rater}"] = spans[name]
+
+
+def _pairs(listed: Any) -> list[list[Any]]:
+    pairs = listed if isinstance(listed, list) else []
+    return [pair for pair in pairs if isinstance(pair, list) and len(pair) == 2]
 
 
 def _state(file: Path, problems: Problems) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def _is_imports(cells: Sequence[str] | object) -> bool:
         try:
             if not isinstance(json.loads(cell), dict):
                 return False
-        except ValueError:
+        except (ValueError, RecursionError):
             return False
     return True
 

@@ -104,7 +104,11 @@ def survey_files(folder: Path, collection: Collection, problems: Problems) -> Su
     Raises:
         ImportFailed: as in ``open_table``, and where one of the two tables is missing.
     """
-    tables = [one for one in sorted(folder.iterdir()) if one.suffix in (".csv", ".tsv", ".xlsx")]
+    tables = [
+        one
+        for one in (sorted(folder.iterdir()) if folder.is_dir() else ())
+        if one.suffix in (".csv", ".tsv", ".xlsx") and one.is_file()
+    ]
     of_items = [one for one in tables if is_items(headings(one))]
     answers = [one for one in tables if one not in of_items]
     if len(of_items) != 1 or len(answers) != 1:
@@ -120,7 +124,8 @@ def survey_files(folder: Path, collection: Collection, problems: Problems) -> Su
         taken = {use: row[name].strip() for use, name in used.items()}
         key = clean_name(row[key_name])
         one = collection.conversation(taken.get("conversation") or key, line)
-        number = int(taken["turn"]) if taken.get("turn", "").isdigit() else 0
+        written = taken.get("turn", "")
+        number = int(written) if written.isdecimal() and len(written) < 10 else 0
         context = taken.get("context", "")
         system = clean_name(taken.get("system")) or ASSISTANT
         one.turn(number, line, conversation(context) if context else ())

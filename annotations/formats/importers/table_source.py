@@ -32,7 +32,6 @@ from common.tables.csv_text import without_guard
 
 DELIMITERS = (",", ";", "\t", "|")
 MAX_ROWS = 500_000
-MAX_CELL = 1_000_000
 _FIRST = 12
 """Rows among which the headings are looked for."""
 _SEPARATOR_LINE = re.compile(r'\ufeff?"?sep=([,;\t|])"?\r?\n?\Z')
@@ -209,7 +208,6 @@ def _delimiter(text: str) -> str:
 def _csv_rows(
     path: Path, encoding: str, delimiter: str, problems: Problems
 ) -> Iterator[tuple[int, list[str]]]:
-    csv.field_size_limit(MAX_CELL)
     with path.open("r", encoding=encoding, newline="") as file:
         lines = _Lines(file, problems)
         reader = csv.reader(lines, delimiter=delimiter, strict=False)

@@ -155,7 +155,7 @@ def _unpack_gzip(path: Path, target: Path, problems: Problems) -> None:
         with gzip.open(path) as source:
             _copy(source, target, _allowed(path), problems)  # type: ignore[arg-type]
     except (OSError, EOFError, zlib.error) as error:
-        problems.stop("", "", f"is a damaged gzip file: {str(error)[:200]}")
+        problems.stop("", "", f"is a damaged archive: {str(error)[:200]}")
 
 
 def _allowed(path: Path) -> int:

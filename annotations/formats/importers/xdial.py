@@ -117,14 +117,14 @@ def _rate(
     if is_missing(written):
         return
     try:
-        values = json.loads(written)
-    except ValueError:
+        values = json.loads(written, parse_int=float)
+    except (ValueError, RecursionError):
         values = None
-    if isinstance(values, list) and all(type(value) in (int, float) for value in values):
+    if isinstance(values, list) and all(isinstance(value, float) for value in values):
         for place, value in enumerate(values, 1):
             rater = f"rater {place}"
             collection.rater_kinds[rater] = "anonymous"
-            one.rate(number, system, rater, RATINGS, float(value), line)
+            one.rate(number, system, rater, RATINGS, value, line)
         return
     score = number_in(written)
     if score is None:

@@ -72,9 +72,9 @@ def test_another_file_is_refused(tmp_path: Path, content: str) -> None:
 
 def test_an_unknown_format_is_named(tmp_path: Path) -> None:
     with pytest.raises(
-        ImportFailed, match="file: there is no format 'parlai'; there are cpdc, usr"
+        ImportFailed, match=r"file: there is no format 'convai2'; there are messages, .*cpdc, usr, "
     ):
-        read_dialogues(tmp_path / "file", "parlai")
+        read_dialogues(tmp_path / "file", "convai2")
 
 
 def test_faults_are_named_by_line_and_field(tmp_path: Path) -> None:
