@@ -193,3 +193,15 @@ def test_a_batch_is_joined_by_custom_id(tmp_path: Path) -> None:
 def test_answers_alone_are_no_corpus(tmp_path: Path) -> None:
     (found,) = problems("openai-batch", lines_of(tmp_path, [answer("a", "Yes.")]))
     assert found.endswith("give a folder with the file of requests, too")
+
+
+def test_what_wildchat_says_about_people_is_not_read(tmp_path: Path) -> None:
+    people = {"hashed_ip": "ab12", "header": {"user-agent": "x"}, "country": "X", "state": "Y"}
+    messages = [{**ASK, **people, "toxic": False}, {**ANSWER, **people, "language": "English"}]
+    row = {"conversation_hash": "c", "model": "baker", "conversation": messages, "turn": 1}
+    (dialogue,) = dialogues(read("wildchat", lines_of(tmp_path, [{**row, **people}])))
+    assert dialogue.metadata == {"turn": 1}
+    assert [one.metadata for one in dialogue.messages] == [
+        {"toxic": False},
+        {"language": "English"},
+    ]

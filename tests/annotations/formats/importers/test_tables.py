@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import re
 import time
 import zipfile
 from pathlib import Path
@@ -251,6 +253,23 @@ def test_a_hostile_table_is_refused_in_bounded_time(
     assert told in problems("table", path)[0]
     assert time.monotonic() - began < 30
     assert [one.name for one in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_a_long_cell_is_refused_without_moving_the_limit_of_other_readers(tmp_path: Path) -> None:
+    [found] = problems("table", file_of(tmp_path, f"{LONG}d,cook,{'x' * 131_073},ann,4\n"))
+    assert "field larger than field limit (131072); a quote may be missing" in found
+    assert csv.field_size_limit() == 131_072
+
+
+@pytest.mark.parametrize("name", ["label-studio", "argilla"])
+def test_a_number_beyond_a_double_is_refused(tmp_path: Path, name: str) -> None:
+    [found] = problems(
+        name,
+        file_of(
+            tmp_path, re.sub(r'"(rating|value)": 4', rf'"\1": {10**400}', importers()[name].example)
+        ),
+    )
+    assert found == "file.json: $[0].score: must be a finite number"
 
 
 def test_half_a_spreadsheet_is_refused(tmp_path: Path) -> None:
