@@ -159,11 +159,12 @@ def test_the_procfile_s_processes_come_up_do_work_and_end(deployed: Deployed) ->
     asked = [line for line in deployed.log("web") if line.get("request_id") == "the-proxy-s-own-1"]
     assert [(line["route"], line["status"]) for line in asked] == [("corpus", 200)]
 
-    deployed.ask("/corpora/usual/agreement/", X_Request_ID="looks-at-agreement")
+    # Nobody computes this page before somebody looks.
+    deployed.ask("/metrics/word_f1/", X_Request_ID="looks-at-a-metric")
     followed = lambda: [  # noqa: E731
         line
         for line in deployed.log("worker-cpu")
-        if line.get("request_id") == "looks-at-agreement" and "row" in line
+        if line.get("request_id") == "looks-at-a-metric" and "row" in line
     ]
     wait_until(followed, 60, "the worker's line has the request's id")
     assert followed()[0]["row"].startswith("analysis ")
