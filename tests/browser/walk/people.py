@@ -23,7 +23,11 @@ class Person:
         self.page.goto("/")
 
     def follow(self, link: str | re.Pattern[str], within: str = "body") -> None:
-        """The first link of these words, in the page or in a part of it."""
+        """The first link of these words, in the page or in a part of it. On a phone the header's
+        are behind a button."""
+        menu = self.page.get_by_role("button", name="Menu", exact=True)
+        if within == "header" and menu.is_visible():
+            menu.click()
         self.page.locator(within).get_by_role(
             "link", name=link, exact=isinstance(link, str)
         ).first.click()
