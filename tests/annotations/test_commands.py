@@ -131,7 +131,7 @@ def test_import_refuses_a_part_whose_name_cannot_stand_in_an_address(
 
 def test_import_names_the_formats_there_are(tmp_path: Path) -> None:
     with pytest.raises(CommandError) as refusal:
-        call_command("import_corpus", "csv", str(tmp_path), "--slug", "small")
+        call_command("import_corpus", "no-format", str(tmp_path), "--slug", "small")
     assert all(name in str(refusal.value) for name in ("cpdc", "usr", "grade", "fbd", "jsonl"))
 
 
