@@ -32,9 +32,11 @@ WRAPPED = re.compile(r"⟦[^⟦⟧]*⟧")
 LATIN, GREEK = "abcdefghijklmnopqrstuvwxyz", "αβκδεφγηιξκλμνοπθρστυωχψζθ"
 IN_GREEK = str.maketrans(LATIN + LATIN.upper(), GREEK + GREEK.upper())
 DATA = re.compile(
-    r"<textarea.*?</textarea>|>\s*(?:organiser|participant|rater)\s*<|rater \d+", re.DOTALL
+    r"<textarea.*?</textarea>|>\s*(?:organiser|participant|rater)\s*<|rater \d+"
+    r"|>1 [^<]* … 5 [^<]*<",
+    re.DOTALL,
 )
-"""What is typed in a form, groups, pseudonyms."""
+"""What is typed in a form, groups, pseudonyms, labels of a campaign's scale."""
 TABLES = re.compile(r"<figure class=\"data-table\".*?</figure>", re.DOTALL)
 """Made by pure code, which knows no language: tables of statistics say their own words in
 English."""

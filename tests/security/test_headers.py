@@ -87,7 +87,7 @@ def answer_of(kind: str, monkeypatch: pytest.MonkeyPatch, settings: Any) -> tupl
         settings.API_RATE = 0
         return client.get("/api/v1/corpora"), 429
     if kind == "500":
-        monkeypatch.setattr("annotations.corpora.views.queries", None)
+        monkeypatch.setattr("dialeval_site.home.corpora_with_counts", None)
         return client.get(reverse("home")), 500
     if kind == "asset":
         return client.get("/static/dialeval/base.css"), 200
