@@ -7,6 +7,8 @@ from heapq import merge
 from itertools import groupby
 from operator import attrgetter, itemgetter
 
+from django.db.models import QuerySet
+
 from annotations.corpora.queries import shown_raters, shown_systems
 from annotations.formats.importers.canonical import message_of
 from annotations.formats.records import (
@@ -127,7 +129,7 @@ def _records_of_dialogues(
             if system in shown:
                 sample = number[0] if number else 0
                 yield ResponseRecord(name, turn, system, text, sample, tuple(parts), metadata)
-        for _, _, turn, system, rater, position, aspect, score, comment in ratings.get(
+        for _, turn, system, rater, position, aspect, score, comment in ratings.get(
             dialogue.pk, ()
         ):
             if system in shown and raters_named:
@@ -193,61 +195,36 @@ def dialogue_record(dialogue: Dialogue, turns: Iterable[Turn]) -> DialogueRecord
 
 
 def _ratings_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]:
-    """(dialogue pk, place, pk, turn number or None, system, rater, rater's position, aspect, score,
-    comment) as they were stored."""
+    """(dialogue pk, turn number or None, system, rater, rater's position, aspect, score, comment)
+    as they were stored."""
+    ratings = Rating.objects.of_corpora()
     columns = ("rater__name", "rater__position", "aspect", "score", "comment")
-    of_responses = (
-        Rating.objects.of_corpora()
-        .filter(response__turn__dialogue__in=dialogues)
-        .exclude(response__system__in=left_out)
-        .order_by("response__turn__dialogue__position", "pk")
-        .values_list(
-            "response__turn__dialogue__position",
-            "pk",
-            "response__turn__dialogue_id",
-            "response__turn__number",
-            "response__system__name",
-            *columns,
-        )
+    yield from _as_stored(
+        ratings.filter(response__turn__dialogue__in=dialogues).exclude(
+            response__system__in=left_out
+        ),
+        "response__turn",
+        ("response__system__name", *columns),
+        ratings.filter(dialogue__in=dialogues).exclude(system__in=left_out),
+        ("system__name", *columns),
     )
-    of_dialogues = (
-        Rating.objects.of_corpora()
-        .filter(dialogue__in=dialogues)
-        .exclude(system__in=left_out)
-        .order_by("dialogue__position", "pk")
-        .values_list("dialogue__position", "pk", "dialogue_id", "system__name", *columns)
-    )
-    without_turn = ((*row[:3], None, *row[3:]) for row in of_dialogues)
-    for _, pk, dialogue, *rest in merge(of_responses, without_turn, key=itemgetter(0, 1)):
-        yield dialogue, pk, *rest
 
 
 def _labels_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]:
     """(dialogue pk, turn number or None, system or None, rater, rater's position, question, value,
     message or None) as they were stored."""
     columns = ("rater__name", "rater__position", "question", "value", "message")
-    of_responses = (
-        Label.objects.filter(response__turn__dialogue__in=dialogues)
-        .exclude(response__system__in=left_out)
-        .order_by("response__turn__dialogue__position", "pk")
-        .values_list(
-            "response__turn__dialogue__position",
-            "pk",
-            "response__turn__dialogue_id",
-            "response__turn__number",
-            "response__system__name",
-            *columns,
-        )
+    yield from _as_stored(
+        Label.objects.filter(response__turn__dialogue__in=dialogues).exclude(
+            response__system__in=left_out
+        ),
+        "response__turn",
+        ("response__system__name", *columns),
+        Label.objects.filter(dialogue__in=dialogues).exclude(
+            system__in=left_out, system__isnull=False
+        ),
+        ("system__name", *columns),
     )
-    of_dialogues = (
-        Label.objects.filter(dialogue__in=dialogues)
-        .exclude(system__in=left_out, system__isnull=False)
-        .order_by("dialogue__position", "pk")
-        .values_list("dialogue__position", "pk", "dialogue_id", "system__name", *columns)
-    )
-    without_turn = ((*row[:3], None, *row[3:]) for row in of_dialogues)
-    for row in merge(of_responses, without_turn, key=itemgetter(0, 1)):
-        yield row[2:]
 
 
 def _preferences_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]:
@@ -263,30 +240,38 @@ def _preferences_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tu
         "comment",
         "metadata",
     )
-    of_responses = (
+    yield from _as_stored(
         Preference.objects.filter(response_a__turn__dialogue__in=dialogues)
         .exclude(response_a__system__in=left_out)
-        .exclude(response_b__system__in=left_out)
-        .order_by("response_a__turn__dialogue__position", "pk")
-        .values_list(
-            "response_a__turn__dialogue__position",
-            "pk",
-            "response_a__turn__dialogue_id",
-            "response_a__turn__number",
-            "response_a__system__name",
-            "response_b__system__name",
-            *columns,
-        )
-    )
-    of_dialogues = (
+        .exclude(response_b__system__in=left_out),
+        "response_a__turn",
+        ("response_a__system__name", "response_b__system__name", *columns),
         Preference.objects.filter(dialogue__in=dialogues)
         .exclude(system_a__in=left_out)
-        .exclude(system_b__in=left_out)
-        .order_by("dialogue__position", "pk")
-        .values_list(
-            "dialogue__position", "pk", "dialogue_id", "system_a__name", "system_b__name", *columns
-        )
+        .exclude(system_b__in=left_out),
+        ("system_a__name", "system_b__name", *columns),
     )
-    without_turn = ((*row[:3], None, *row[3:]) for row in of_dialogues)
-    for row in merge(of_responses, without_turn, key=itemgetter(0, 1)):
+
+
+def _as_stored(
+    of_turns: QuerySet,
+    turn: str,
+    turn_columns: Sequence[str],
+    of_dialogues: QuerySet,
+    dialogue_columns: Sequence[str],
+) -> Iterator[tuple]:
+    """(dialogue pk, turn number or None, then the columns): judgements of single turns, to which
+    ``turn`` leads, and of whole dialogues, by dialogue in the order in which they were stored."""
+    by_turn = of_turns.order_by(f"{turn}__dialogue__position", "pk").values_list(
+        f"{turn}__dialogue__position",
+        "pk",
+        f"{turn}__dialogue_id",
+        f"{turn}__number",
+        *turn_columns,
+    )
+    whole = of_dialogues.order_by("dialogue__position", "pk").values_list(
+        "dialogue__position", "pk", "dialogue_id", *dialogue_columns
+    )
+    without_turn = ((*row[:3], None, *row[3:]) for row in whole)
+    for row in merge(by_turn, without_turn, key=itemgetter(0, 1)):
         yield row[2:]
