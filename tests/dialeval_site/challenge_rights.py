@@ -127,8 +127,8 @@ def without(answer: Any, place: str) -> str:
     text = body.decode() + answer.headers.get("Location", "")
     text = re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", text)
     parts = [re.escape(part) for part in place.split("/") if part]
-    # a number whole, and no figure of a version: a key may be 3, and the site 0.3.0
-    words = [rf"\b(?<!\d\.){one}\b(?!\.\d)" if one.isdigit() else one for one in parts]
+    # a key only after / or %2F, in an address: it may be 24, and so may an icon's width
+    words = [rf"(?<=[/F]){one}\b" if one.isdigit() else one for one in parts]
     for word in sorted(words, key=len, reverse=True):
         text = re.sub(word, "", text)
     return text
