@@ -75,11 +75,15 @@ def registry() -> Iterator[str]:
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
-    """Of deploy/, without the digests that a release has put there."""
+    """Of deploy/, without their digests."""
     copies = [Path(copy(path, tmp_path)) for path in images.FILES]
     for path in copies:
         path.write_text(re.sub(r"@sha256:[0-9a-f]{64}", "", path.read_text()))
     return copies
+
+
+def test_every_base_image_of_the_deployment_has_its_digest() -> None:
+    assert images.without_digest() == []
 
 
 def test_a_release_is_refused_while_an_image_has_no_digest(files: list[Path]) -> None:
