@@ -175,6 +175,21 @@ def numeric(question: Question, answer: Any) -> float | None:
     return -float(sum(penalties[span["severity"]] for span in answer)) + 0.0
 
 
+def utterance_scores(question: Question, answer: Any) -> dict[int, float]:
+    """The scores that labels of utterances count as.
+
+    Args:
+        question: one whose labels have values (``Question.scores_utterances``).
+        answer: its canonical answer.
+
+    Returns:
+        The value of each utterance's label, by the utterance's number; without those that have
+        none.
+    """
+    values = {option.key: float(option.value or 0) for option in question.options}
+    return {int(number): values[keys[0]] for number, keys in answer.items() if keys}
+
+
 def preferred(answer: str) -> str | None:
     """Which of two is preferred, whatever the degree.
 
@@ -320,7 +335,7 @@ def _point(question: Question, given: object) -> Number:
         given = float(given.strip())
     if isinstance(given, int | float) and not isinstance(given, bool):
         for point in question.scale_points:
-            if abs(given - point) < 1e-9:
+            if point - 1e-9 < given < point + 1e-9:  # no difference: an int may be too large
                 return point
     low, high, step = question.minimum, question.maximum, question.step
     steps = "" if step == 1 else f" in steps of {step}"

@@ -386,20 +386,17 @@ def _check_question(question: Question, path: str) -> None:
         _check_scale(question, path)
     if kind in ("choice", "choices", "span", "utterance_labels") and not question.options:
         raise _Refused(f"{path}.options", "is missing: list what can be chosen")
-    if kind == "choice" and 0 < sum(o.value is not None for o in question.options) < len(
-        question.options
-    ):
-        raise _Refused(f"{path}.options", "either all options have a value, or none")
     if kind == "span" and 0 < sum(o.value is not None for o in question.severities) < len(
         question.severities
     ):
         raise _Refused(f"{path}.severities", "either all severities have a value, or none")
-    if kind == "span" and any(option.value is not None for option in question.options):
-        raise _Refused(f"{path}.options", "labels of spans have no value; severities may have one")
-    if kind in ("ranking", "best_worst", "utterance_labels") and any(
-        option.value is not None for option in question.options
-    ):
+    with_value = sum(option.value is not None for option in question.options)
+    if with_value and kind in ("ranking", "best_worst", "span"):
         raise _Refused(f"{path}.options", f"options of the type {kind} have no value")
+    if with_value and kind == "utterance_labels" and question.max_choices != 1:
+        raise _Refused(f"{path}.max_choices", "must be 1 where labels have a value")
+    if kind in ("choice", "utterance_labels") and 0 < with_value < len(question.options):
+        raise _Refused(f"{path}.options", "either all options have a value, or none")
     if kind == "choices" and question.options:
         values = [option.value for option in question.options if option.value is not None]
         if values and not any(value > 0 for value in values):

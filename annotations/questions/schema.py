@@ -49,7 +49,7 @@ RESERVED_KEYS = frozenset("cfgs")
 @dataclass(frozen=True, slots=True)
 class Option:
     """``key`` stands in answers and files, ``label`` on the page. ``value``: the number that it
-    counts in a score (points of a criterion, penalty of a severity), if any."""
+    counts in a score (of a label, points of a criterion, penalty of a severity), if any."""
 
     key: str
     label: str
@@ -136,7 +136,9 @@ class Question:
         """The level of measurement, from which statistics follow (``CONSEQUENCES``)."""
         if self.type == "slider" or (self.type == "scale" and self.interval):
             return "interval"
-        if self.type == "choice" and all(option.value is not None for option in self.options):
+        if self.scores_utterances or (
+            self.type == "choice" and all(option.value is not None for option in self.options)
+        ):
             return "ordinal"
         if self.type == "choices" and any(option.value is not None for option in self.options):
             return "interval"
@@ -147,14 +149,26 @@ class Question:
         """Whether its answers can be scores of what is judged (``answers.numeric``)."""
         if self.type == "span":
             return bool(self.severities) and all(one.value is not None for one in self.severities)
-        return self.type == "yes_no" or self.measurement in ("ordinal", "interval")
+        return self.type == "yes_no" or (
+            self.type in ("scale", "slider", "choice", "choices")
+            and self.measurement in ("ordinal", "interval")
+        )
+
+    @property
+    def scores_utterances(self) -> bool:
+        """Whether its labels are scores of single utterances (``answers.utterance_scores``)."""
+        return (
+            self.type == "utterance_labels"
+            and self.max_choices == 1
+            and all(option.value is not None for option in self.options)
+        )
 
     @property
     def exported(self) -> Exported:
         """The record of a corpus that its answers become."""
         if self.type == "preference":
             return "preference"
-        return "rating" if self.scores else "label"
+        return "rating" if self.scores or self.scores_utterances else "label"
 
     @property
     def values(self) -> tuple[Value, ...]:
