@@ -1,5 +1,5 @@
-"""Messages and responses as pages show them: Markdown as harmless HTML, system prompts, tool
-results and tool calls folded."""
+"""Messages and responses as pages show them: Markdown and mathematics as harmless HTML, system
+prompts, tool results and tool calls folded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHOWN_AT_ONCE = 50
 """Messages of a conversation; the others are folded."""
 LONGEST_PART = 20_000
 NO_HTML = SafeString("")
-_MARKED = re.compile(r"[*_`#|\[>~\n]|^\s*(?:[-+]|\d+[.)])\s", re.MULTILINE)
+_MARKED = re.compile(r"[*_`#|\[>~\n$]|\\[(\[]|^\s*(?:[-+]|\d+[.)])\s", re.MULTILINE)
 """What a text must hold for Markdown to make anything of it."""
 
 
@@ -104,4 +104,4 @@ def _as_paragraph(heading: Token) -> None:
         heading.attrs["class"] = "markdown-heading"
 
 
-_MESSAGES = SafeMarkdown(_as_paragraph)
+_MESSAGES = SafeMarkdown(_as_paragraph, mathematics=True)

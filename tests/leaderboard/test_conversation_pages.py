@@ -94,6 +94,32 @@ def test_markdown_loads_and_runs_nothing(text: str) -> None:
     assert not re.search(r'<img|<script|href="(?!https://example)', html)
 
 
+@pytest.mark.parametrize("text", ["so $x^2$", r"so \(x^2\)"])
+def test_mathematics_in_a_message_is_drawn(text: str) -> None:
+    power = "<mrow><msup><mi>x</mi><mn>2</mn></msup></mrow>"
+    assert shown_text(text).html == f'<p>so <math display="inline">{power}</math></p>\n'
+
+
+@pytest.mark.parametrize("text", ["$$\na\n\n- b\n$$", "\\[\na\n\n- b\n\\]"])
+def test_a_formula_on_lines_of_its_own_holds_no_list(text: str) -> None:
+    sum_ = "<mrow><mi>a</mi><mo>−</mo><mi>b</mi></mrow>"
+    assert shown_text(text).html == f'<p><math display="block">{sum_}</math></p>\n'
+
+
+@pytest.mark.parametrize("text", ["$5 and $10.", "`$x$`", r"\$x\$", "$ x $", "    $$x$$"])
+def test_prices_code_and_escaped_signs_are_no_mathematics(text: str) -> None:
+    assert "<math" not in shown_text(text).html
+
+
+@pytest.mark.parametrize(
+    "text", [r"$\text{<script>a()</script>}$", r"$\href{javascript:a()}{x}$", r"$\frac{$"]
+)
+def test_mathematics_brings_neither_script_nor_address(text: str) -> None:
+    html = shown_text(text).html
+    assert html
+    assert not re.search(r"<script|href|javascript:a\(\)\}", re.sub(r"\\href\{.*?\}", "", html))
+
+
 def test_headings_of_a_message_are_none_of_the_page() -> None:
     assert shown_text("# One\n").html == '<p class="markdown-heading">One</p>\n'
 

@@ -13,13 +13,13 @@ from django.views.decorators.http import require_safe
 from annotations.corpora.shortcuts import aspect_or_404
 from annotations.models import CorpusVersion
 from common.cache import memoize
+from common.mathml import equations_of, mathml
 from common.roles import is_organiser
 from common.web import page
 from leaderboard import queries
 from leaderboard.answers.metrics import Disagreement, MetricCorrelations, ScoreDistribution
 from leaderboard.figures import Figure
 from leaderboard.pages.metric.figures import score_histogram, system_scores
-from leaderboard.pages.metric.mathml import equations_of, mathml
 from leaderboard.pages.metric.query import Judged, disagreement, judged, score_spread
 from leaderboard.pages.metric.tables import (
     LEVELS,

@@ -1,13 +1,14 @@
-"""A metric's equation as MathML, which browsers draw without a script. Pure.
+"""Mathematics in LaTeX as MathML, which browsers draw without a script. Pure.
 
-Metrics come from packages, too: what goes into a page is a tree of known elements, or the text as
-it was written.
+Anybody may have written it: what goes into a page is a tree of known elements, or the text as it
+was written.
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Literal
 from xml.etree import ElementTree
 
 MATHML = "http://www.w3.org/1998/Math/MathML"
@@ -88,14 +89,14 @@ def equations_of(written: str) -> list[str]:
 
 
 @lru_cache(maxsize=512)
-def mathml(latex: str) -> str | None:
-    """The equation as a ``<math>`` element on a line of its own; None where it cannot be made of
-    this LaTeX."""
-    from latex2mathml.converter import convert  # here, because only the pages of metrics need it
+def mathml(latex: str, display: Literal["block", "inline"] = "block") -> str | None:
+    """The equation as a ``<math>`` element, on a line of its own or within one; None where it
+    cannot be made of this LaTeX."""
+    from latex2mathml.converter import convert  # here, because few pages need it
 
     try:
         # What the converter has just written.
-        root = ElementTree.fromstring(convert(latex, display="block"))  # noqa: S314
+        root = ElementTree.fromstring(convert(latex, display=display))  # noqa: S314
     # The converter raises many kinds for what it cannot read, and IndexError among them
     except Exception:
         return None

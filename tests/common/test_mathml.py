@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from leaderboard.pages.metric.mathml import equations_of, mathml
+from common.mathml import equations_of, mathml
 from workers.metrics.registry import built_in_metrics
 
 
