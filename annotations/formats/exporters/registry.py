@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from annotations.formats.exporters import (
+    argilla,
     csv_tables,
     dataset,
     jsonl,
+    label_studio,
     mt_metrics_eval,
     preference_pairs,
 )
@@ -18,5 +20,8 @@ def exporters() -> dict[str, Exporter]:
     Returns:
         Exporters by format name, in the order in which help texts list them.
     """
-    modules = (jsonl, dataset, csv_tables, mt_metrics_eval, preference_pairs)
+    modules = (
+        *(jsonl, dataset, csv_tables, mt_metrics_eval, preference_pairs),
+        *(label_studio, argilla),
+    )
     return {module.EXPORTER.name: module.EXPORTER for module in modules}

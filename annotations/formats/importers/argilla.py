@@ -1,12 +1,15 @@
-"""Records of Argilla 2: ``records.to_json``, or ``records.to_datasets`` as rows (JSON lines,
-Parquet)."""
+"""Records of Argilla 2: ``records.to_json``, ``to_disk``, or ``records.to_datasets`` as rows (JSON
+lines, Parquet); also of records that this project exported."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from annotations.formats.importers.annotated_items import KEY, AnnotatedItems
 from annotations.formats.importers.annotated_text import is_comment, system_of
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.collected import (
@@ -16,11 +19,14 @@ from annotations.formats.importers.collected import (
     clean_name,
     score_of,
 )
+from annotations.formats.importers.folders import problems_of
 from annotations.formats.importers.json_source import array_elements, json_lines
 from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.speakers import chat_messages, conversation
 
+KINDS = ("responses", "conversations", "pairs")
+"""Folders of an export, in the order in which they are read."""
 _SUFFIX = ".responses"
 _REFERENCES = ("reference", "references", "gold")
 _RESPONSES = ("response", "answer", "output", "completion", "generation")
@@ -37,7 +43,8 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
 
     Args:
         path: JSON array of records with ``fields`` and ``responses``, or JSON lines with columns
-            ``QUESTION.responses``, ``QUESTION.responses.users`` and ``QUESTION.responses.status``.
+            ``QUESTION.responses``, ``QUESTION.responses.users`` and ``QUESTION.responses.status``; or
+            a folder with ``records.json``, or with such folders.
         _part: ignored, the file holds one corpus.
         problems: collects faults.
 
@@ -49,27 +56,69 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     Raises:
         ImportFailed: as in ``json_lines`` and ``array_elements``.
     """
-    collection = Collection(problems)
-    with path.open("rb") as file:
-        is_array = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
-    elements: Iterator[tuple[Where, Any]] = json_lines(path, problems)
-    if is_array:
-        elements = array_elements(path, problems)
-    for number, (where, record) in enumerate(elements, 1):
-        if not isinstance(record, dict):
-            problems.add(where, "", "must be an object")
+    collection, items = Collection(problems), AnnotatedItems(problems)
+    files = [path]
+    if path.is_dir():
+        below = ("", *KINDS)
+        files = [file for name in below if (file := path / name / "records.json").is_file()]
+    for file in files:
+        own = problems_of(problems, path, file)
+        with file.open("rb") as opened:
+            is_array = opened.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
+        elements: Iterator[tuple[Where, Any]] = json_lines(file, own)
+        if is_array:
+            elements = array_elements(file, own)
+        for number, (element, record) in enumerate(elements, 1):
+            where = element if file == path else f"{own.file}:{element}"
+            if not isinstance(record, dict):
+                problems.add(where, "", "must be an object")
+                continue
+            name = clean_name(record.get("id")) or str(number)
+            if isinstance(record.get("fields"), dict):
+                fields, answers = record["fields"], _nested_answers(record)
+                described = record.get("metadata")
+                metadata = dict(described) if isinstance(described, dict) else {}
+                extra = {key: record[key] for key in ("suggestions", "vectors") if record.get(key)}
+            else:
+                fields, answers, metadata = _flat(record)
+                extra = {}
+            if KEY in metadata:
+                _take_back(items, metadata[KEY], fields, answers, where)
+            else:
+                _take(collection, name, fields, metadata, answers, where, extra)
+    if items and collection.conversations:
+        problems.add("", "", f"holds records with metadata.{KEY} beside others: import them apart")
+    yield from items.records() if items else collection.records()
+
+
+def _take_back(
+    items: AnnotatedItems,
+    written: Any,
+    fields: Mapping[str, Any],
+    answers: list[Answer],
+    where: Where,
+) -> None:
+    """A record of this project's export."""
+    try:
+        origin = json.loads(written) if isinstance(written, str) else None
+    except (ValueError, RecursionError):
+        origin = None
+    item = items.item(origin, f"metadata.{KEY}", fields.get("context"), where)
+    if item is None:
+        return
+    judgements = item.origin.value.get("judgements")
+    for question, user, value, status in answers:
+        of_question = judgements.get(question) if isinstance(judgements, dict) else None
+        known = of_question.get(user) if isinstance(of_question, dict) else None
+        if status not in ("submitted", None):
+            items.problems.skip(where, question, f"is {str(status)[:50]}")
             continue
-        name = clean_name(record.get("id")) or str(number)
-        if isinstance(record.get("fields"), dict):
-            fields, answers = record["fields"], _nested_answers(record)
-            described = record.get("metadata")
-            metadata = dict(described) if isinstance(described, dict) else {}
-            extra = {key: record[key] for key in ("suggestions", "vectors") if record.get(key)}
-        else:
-            fields, answers, metadata = _flat(record)
-            extra = {}
-        _take(collection, name, fields, metadata, answers, where, extra)
-    yield from collection.records()
+        if isinstance(known, dict) and known.get("list") is True and isinstance(value, str):
+            with contextlib.suppress(ValueError, RecursionError):
+                value = json.loads(value)
+        if value is not None:
+            items.judge(item, question, user, value, known, where)
+    items.finish(item)
 
 
 def _nested_answers(record: Mapping[str, Any]) -> list[Answer]:
@@ -185,6 +234,10 @@ def _judge(
 
 
 def _detect(sample: FileSample) -> float:
+    if sample.kind == "folder":
+        below = ("", *(f"{kind}/" for kind in KINDS))
+        pairs = ({f"{one}records.json", f"{one}.argilla/settings.json"} for one in below)
+        return 0.95 if any(pair <= set(sample.members) for pair in pairs) else 0.0
     if {"fields", "responses", "suggestions"} <= sample.keys:
         return 0.95
     has_columns = any(key.endswith(f"{_SUFFIX}.status") for key in sample.keys)

@@ -1,4 +1,5 @@
-"""Label Studio's JSON export: chats, paragraphs and pairs, with ratings, choices and texts."""
+"""Label Studio's JSON export: chats, paragraphs and pairs, with ratings, choices and texts; also of
+tasks that this project exported."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from annotations.formats.importers.annotated_items import KEY, AnnotatedItems
 from annotations.formats.importers.annotated_text import dialogue_of, system_of
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.collected import (
@@ -14,12 +16,15 @@ from annotations.formats.importers.collected import (
     clean_name,
     score_of,
 )
+from annotations.formats.importers.folders import problems_of
 from annotations.formats.importers.json_source import array_elements
 from annotations.formats.importers.problems import Problems
-from annotations.formats.importers.sample import has_keys
+from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.speakers import chat_messages, conversation
 from annotations.formats.records import Message, PreferenceRecord
 
+KINDS = ("responses", "conversations", "pairs")
+"""Files of a folder, in the order in which they are read."""
 _RESPONSES = ("response", "answer", "reply", "output", "completion")
 _CONTEXTS = ("prompt", "context", "question", "text", "instruction")
 _REFERENCES = ("reference", "references", "gold")
@@ -31,7 +36,8 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     """Read an export.
 
     Args:
-        path: JSON array of tasks with ``data`` and ``annotations``.
+        path: JSON array of tasks with ``data`` and ``annotations``, or the folder that the exporter
+            ``label-studio`` writes.
         _part: ignored, the file holds one corpus.
         problems: collects faults.
 
@@ -44,13 +50,45 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     Raises:
         ImportFailed: as in ``array_elements``.
     """
-    collection = Collection(problems)
-    for where, task in array_elements(path, problems):
-        if isinstance(task, dict) and isinstance(task.get("data"), dict):
-            _Task(task, where, collection).take()
-        else:
-            problems.add(where, "data", "is missing: give the export JSON, not JSON-MIN")
-    yield from collection.records()
+    collection, items = Collection(problems), AnnotatedItems(problems)
+    files = [path]
+    if path.is_dir():
+        files = [file for kind in KINDS if (file := path / f"{kind}.json").is_file()]
+    for file in files:
+        for where, task in array_elements(file, problems_of(problems, path, file)):
+            place = where if file == path else f"{file.name}:{where}"
+            if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
+                problems.add(place, "data", "is missing: give the export JSON, not JSON-MIN")
+            elif KEY in task["data"]:
+                _take_back(task, place, items)
+            else:
+                _Task(task, place, collection).take()
+    if items and collection.conversations:
+        problems.add(
+            "", "", f"holds tasks with data.{KEY} beside others: import them by themselves"
+        )
+    yield from items.records() if items else collection.records()
+
+
+def _take_back(task: Mapping[str, Any], where: str, items: AnnotatedItems) -> None:
+    """A task of this project's export."""
+    data = task["data"]
+    item = items.item(data[KEY], f"data.{KEY}", data.get("context"), where)
+    if item is None:
+        return
+    for place, annotation in enumerate(_annotations(task)):
+        if annotation.get("was_cancelled"):
+            items.problems.skip(where, f"annotations[{place}]", "was cancelled")
+            continue
+        rater = _rater_of(annotation)
+        for result in _results(annotation):
+            value = result.get("value")
+            keys = ("rating", "number", "choices", "text")
+            values = [value[key] for key in keys if key in value] if isinstance(value, dict) else []
+            if values:
+                name = clean_name(result.get("from_name"))
+                items.judge(item, name, rater, values[0], result.get("meta"), where)
+    items.finish(item)
 
 
 class _Task:
@@ -71,12 +109,7 @@ class _Task:
         """Results that are no score, label, comment or preference."""
 
     def take(self) -> None:
-        annotations = self.task.get("annotations")
-        listed = [
-            one
-            for one in (annotations if isinstance(annotations, list) else [])
-            if isinstance(one, dict)
-        ]
+        listed = _annotations(self.task)
         self._texts(listed)
         self._metadata()
         for place, annotation in enumerate(listed):
@@ -148,8 +181,7 @@ class _Task:
                 self.one.metadata[key] = self.task[key]
 
     def _judge(self, annotation: Mapping[str, Any]) -> None:
-        by = annotation.get("completed_by")
-        rater = clean_name(by.get("id") if isinstance(by, dict) else by) or "annotator"
+        rater = _rater_of(annotation)
         comments = []
         for result in _results(annotation):
             value, question = result.get("value"), clean_name(result.get("from_name"))
@@ -184,9 +216,27 @@ class _Task:
         self.one.prefer(record, self.where)
 
 
+def _annotations(task: Mapping[str, Any]) -> list[dict[str, Any]]:
+    found = task.get("annotations")
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _rater_of(annotation: Mapping[str, Any]) -> str:
+    by = annotation.get("completed_by")
+    return clean_name(by.get("id") if isinstance(by, dict) else by) or "annotator"
+
+
 def _results(annotation: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = annotation.get("result")
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _detect(sample: FileSample) -> float:
+    if sample.kind == "folder":
+        both = any({f"{kind}.json", f"{kind}.xml"} <= set(sample.members) for kind in KINDS)
+        return 0.95 if both else 0.0
+    is_task = sample.kind == "json array" and sample.keys >= {"id", "data", "annotations"}
+    return 0.95 if is_task else 0.0
 
 
 _DESCRIPTION = """\
@@ -204,7 +254,7 @@ IMPORTER = Importer(
     name="label-studio",
     summary="Label Studio's JSON export: chats, paragraphs, pairs",
     stream=stream,
-    detect=has_keys("id", "data", "annotations", kinds=("json array",), confidence=0.95),
+    detect=_detect,
     description=_DESCRIPTION,
     example=_EXAMPLE,
 )
