@@ -272,9 +272,9 @@ def _with_pseudonyms(version: CorpusVersion, answer: dict[str, Any]) -> dict[str
 
 
 class ExportParams(VersionParams):
-    format: Literal["jsonl", "csv", "mt-metrics-eval"] = Field(
-        "jsonl", description="See the page on formats."
-    )
+    format: Literal[
+        "jsonl", "dataset", "csv", "mt-metrics-eval", "dpo", "label-studio", "argilla"
+    ] = Field("jsonl", description="See the page on formats.")
 
 
 @router.get(

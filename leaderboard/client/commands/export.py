@@ -12,7 +12,9 @@ from leaderboard.client.session import connected
 def add(parsers: Subparsers) -> None:
     export = command(parsers, "export", "download a corpus with its ratings and scores", _export)
     export.add_argument("corpus", metavar="CORPUS", help="the corpus's short name")
-    add_format(export, "jsonl", "csv", "mt-metrics-eval")
+    add_format(
+        export, *("jsonl", "dataset", "csv", "mt-metrics-eval", "dpo", "label-studio", "argilla")
+    )
     add_to(export, "where to write it: a zip archive")
 
 
