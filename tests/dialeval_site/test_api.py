@@ -326,13 +326,15 @@ class TestCorpora:
         responses = archive.read(f"{PUBLIC}/responses.csv").decode()
         assert responses.count("\n") == 1 + 8
 
-    @pytest.mark.parametrize("form", ["jsonl", "csv", "mt-metrics-eval"])
+    @pytest.mark.parametrize(
+        "form", ["jsonl", "csv", "mt-metrics-eval", "dpo", "label-studio", "argilla"]
+    )
     def test_an_export_tells_a_participant_no_rater_s_name_and_no_comment(self, form: str) -> None:
         plant_a_rater()
         told = exported("participant", form)
         assert (b"Zoe Quill" in told, b"as my sister cooks" in told) == (False, False)
 
-    @pytest.mark.parametrize("form", ["jsonl", "csv"])
+    @pytest.mark.parametrize("form", ["jsonl", "csv", "label-studio", "argilla"])
     def test_an_export_tells_an_organiser_both(self, form: str) -> None:
         """After a participant's: what one gets is not kept for the other. Means (mt-metrics-eval)
         have neither."""
