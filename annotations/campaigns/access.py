@@ -55,7 +55,7 @@ def raters_page(view: View) -> View:
             )
             return redirect_to_login(back)
         participation = (
-            Participation.objects.select_related("campaign")
+            Participation.objects.select_related("campaign__form")
             .filter(campaign__slug=slug, user=request.user, removed_at=None)
             .exclude(campaign__state=Campaign.State.DRAFT)
             .order_by("-campaign__guidelines__number")

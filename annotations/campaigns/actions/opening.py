@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from annotations.campaigns.models import Campaign, Item, Slot
 from annotations.campaigns.plan.draw import interleave
+from annotations.campaigns.plan.form_changes import levels_of
 from annotations.campaigns.queries.planning import (
     Question,
     items_to_make,
@@ -24,6 +25,7 @@ from annotations.campaigns.queries.planning import (
     question_of,
 )
 from annotations.corpora import staging
+from annotations.questions.reading import form_of
 
 MOST_SLOTS = 2_000_000
 """More than a research group will ever have rated; a slip in a field must not fill the disk."""
@@ -68,6 +70,22 @@ def what_is_missing(campaign: Campaign) -> list[str]:
         )
     if campaign.kind == Campaign.Kind.COLLECTION and not campaign.dialogues_per_system:
         missing.append(_("Say how many dialogues are wanted."))
+    return missing + (_what_a_form_rules_out(campaign) if campaign.form is not None else [])
+
+
+def _what_a_form_rules_out(campaign: Campaign) -> list[str]:
+    """What reads scores from 1 to 5 alone."""
+    missing = []
+    if form_of(campaign.form.schema).level not in levels_of(campaign.kind):
+        missing.append(_("Choose another form: this one is not about what raters see here."))
+    if campaign.is_looked_at:
+        missing.append(
+            _("With a form, ratings are spread evenly and without a target: change the settings.")
+        )
+    if campaign.items.exclude(role=Item.Role.REGULAR).exists():
+        missing.append(
+            _("Training and attention items ask for a score from 1 to 5: remove them or the form.")
+        )
     return missing
 
 

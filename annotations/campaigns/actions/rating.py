@@ -48,7 +48,7 @@ def rate(participation: Participation, public_id: str, judgement: Judgement) -> 
     again until the campaign is closed. While it is paused a rating that was under way is taken as
     if it were open: it must not be lost to a pause. After its end, what is in hand may be rated as
     long as its lease lives. A chat is rated when it is over. Raises ``ValueError`` for what no page
-    sends: another score, an unknown axis, no key.
+    sends: another score, an unknown axis, no key, answers to another campaign's form.
     """
     with transaction.atomic():
         rater = leases.locked(participation)
@@ -107,7 +107,9 @@ def _note(
 ) -> None:
     """An ordinary rating is a row that stays and says all. What came late, or in the place of
     another, is noted."""
-    before = {} if assignment.current is None else {"before": assignment.current.score}
+    was = assignment.current
+    before = {} if was is None or was.score is None else {"before": was.score}
+    score = {} if revision.score is None else {"score": revision.score}
     audit.record(
         rater.user,
         done,
@@ -115,13 +117,16 @@ def _note(
         campaign=rater.campaign.slug,
         rater=rater.pseudonym,
         revision=revision.number,
-        score=revision.score,
+        **score,
         **before,
     )
 
 
 def _check(judgement: Judgement, campaign: Campaign) -> None:
-    if isinstance(judgement.score, bool) or judgement.score not in SCORES:
+    if campaign.form_id is not None:
+        if judgement.form is None or judgement.form.campaign_id != campaign.pk:
+            raise ValueError("the answers are to no version of the campaign's form")
+    elif isinstance(judgement.score, bool) or judgement.score not in SCORES:
         raise ValueError(f"a score is one of {SCORES}, not {judgement.score!r}")
     if not 1 <= len(judgement.key) <= LONGEST_KEY or "\x00" in judgement.key:
         raise ValueError(f"a key has 1 to {LONGEST_KEY} characters")
@@ -207,6 +212,9 @@ def _revision(assignment: Assignment, judgement: Judgement) -> RatingRevision:
         key=judgement.key,
         score=judgement.score,
         low_axes=None if judgement.low_axes is None else list(judgement.low_axes),
+        form=judgement.form,
+        answers=None if judgement.answers is None else dict(judgement.answers),
+        question_ms=None if judgement.question_ms is None else dict(judgement.question_ms),
         flagged=judgement.flagged,
         comment=judgement.comment,
         guidelines_id=judgement.guidelines_id,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
-from annotations.campaigns.models import Assignment, RatingRevision
+from annotations.campaigns.models import Assignment, FormVersion, RatingRevision
 
 WhyEmpty = Literal["", "finished", "wait", "paused", "not_open", "closed", "excluded", "failed"]
 
@@ -37,10 +37,11 @@ class CannotJoin(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the page sends for an item, checked by its form."""
+    """What the page sends for an item, checked by its form: a score, or where the campaign has a
+    form the ``answers`` to one of its versions, ``form``."""
 
     key: str
-    score: int
+    score: int | None
     low_axes: Sequence[str] | None = None
     flagged: bool = False
     comment: str = ""
@@ -49,6 +50,9 @@ class Judgement:
     submit_ms: int | None = None
     active_ms: int | None = None
     shown_at: datetime | None = None
+    form: FormVersion | None = None
+    answers: Mapping[str, Any] | None = None
+    question_ms: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,24 +51,13 @@ class TimingField(forms.Field):
         return None if number is None or number > self.highest else number
 
 
-class RatingForm(forms.Form):
-    """One rating. ``needs_axes`` after ``is_valid()``: the score is low, and the page has not asked
-    for axes yet."""
+class JudgementForm(forms.Form):
+    """What is sent with every rating, whatever it answers."""
 
     item = forms.RegexField(
         PUBLIC_ID, error_messages={"required": gettext_lazy("It is not said which item is rated.")}
     )
     key = forms.RegexField(KEY, error_messages={"required": gettext_lazy("The rating has no key.")})
-    score = forms.TypedChoiceField(
-        coerce=int,
-        choices=[(score, score) for score in range(LOWEST, HIGHEST + 1)],
-        error_messages={
-            "required": gettext_lazy("Choose a score from 1 to 5."),
-            "invalid_choice": gettext_lazy("A score is a whole number from 1 to 5."),
-        },
-    )
-    axis = forms.MultipleChoiceField(required=False)
-    axes_asked = forms.BooleanField(required=False)
     flagged = forms.BooleanField(required=False)
     comment = TextField(limit=LONGEST_COMMENT, required=False)
     guidelines = forms.IntegerField(required=False, min_value=1, max_value=LONGEST_MS)
@@ -76,6 +65,7 @@ class RatingForm(forms.Form):
     submit_ms = TimingField()
     active_ms = TimingField()
     shown_ms = TimingField(LATEST_SHOWN_MS)
+    needs_axes = False
 
     def __init__(
         self,
@@ -88,12 +78,9 @@ class RatingForm(forms.Form):
         them."""
         super().__init__(*args, **kwargs)
         self.campaign, self.newest_guidelines = campaign, newest_guidelines
-        self.needs_axes = False
-        self.fields["axis"].choices = [(axis["key"], axis["name"]) for axis in campaign.axes]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        self._check_axes(cleaned)
         number = cleaned.get("guidelines")
         newest, newest_id = self.newest_guidelines
         if number is None or number == newest:
@@ -105,10 +92,50 @@ class RatingForm(forms.Form):
                 self.add_error("guidelines", _("The campaign has no guidelines of this number."))
         return cleaned
 
-    def _check_axes(self, cleaned: dict[str, Any]) -> None:
+    def judgement(self) -> Judgement:
+        given = self.cleaned_data
+        shown = given["shown_ms"]
+        return Judgement(
+            key=given["key"],
+            score=given.get("score"),
+            low_axes=given.get("low_axes"),
+            flagged=given["flagged"],
+            comment=given["comment"],
+            guidelines_id=given["guidelines_id"],
+            first_key_ms=given["first_key_ms"],
+            submit_ms=given["submit_ms"],
+            active_ms=given["active_ms"],
+            shown_at=None if shown is None else datetime.fromtimestamp(shown / 1000, UTC),
+            form=given.get("form_version"),
+            answers=given.get("answers"),
+            question_ms=given.get("question_ms"),
+        )
+
+
+class RatingForm(JudgementForm):
+    """One score. ``needs_axes`` after ``is_valid()``: it is low, and the page has not asked for axes
+    yet."""
+
+    score = forms.TypedChoiceField(
+        coerce=int,
+        choices=[(score, score) for score in range(LOWEST, HIGHEST + 1)],
+        error_messages={
+            "required": gettext_lazy("Choose a score from 1 to 5."),
+            "invalid_choice": gettext_lazy("A score is a whole number from 1 to 5."),
+        },
+    )
+    axis = forms.MultipleChoiceField(required=False)
+    axes_asked = forms.BooleanField(required=False)
+
+    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
+        super().__init__(campaign, *args, **kwargs)
+        self.fields["axis"].choices = [(axis["key"], axis["name"]) for axis in campaign.axes]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
         score = cleaned.get("score")
         if score is None or "axis" not in cleaned:
-            return
+            return cleaned
         marked = list(dict.fromkeys(cleaned["axis"]))
         if not has_axes(self.campaign, score):
             if marked:
@@ -119,22 +146,7 @@ class RatingForm(forms.Form):
             self.add_error("axis", _("Say what was low, or that it was none of these."))
         else:
             cleaned["low_axes"] = marked
-
-    def judgement(self) -> Judgement:
-        given = self.cleaned_data
-        shown = given["shown_ms"]
-        return Judgement(
-            key=given["key"],
-            score=given["score"],
-            low_axes=given["low_axes"],
-            flagged=given["flagged"],
-            comment=given["comment"],
-            guidelines_id=given["guidelines_id"],
-            first_key_ms=given["first_key_ms"],
-            submit_ms=given["submit_ms"],
-            active_ms=given["active_ms"],
-            shown_at=None if shown is None else datetime.fromtimestamp(shown / 1000, UTC),
-        )
+        return cleaned
 
 
 def has_axes(campaign: Campaign, score: int) -> bool:

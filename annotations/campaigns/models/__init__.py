@@ -5,6 +5,7 @@ from annotations.campaigns.models.assignment import Assignment, Item, RatingRevi
 from annotations.campaigns.models.campaign import Campaign, Guidelines
 from annotations.campaigns.models.collection import CollectedCorpus, Line, Room
 from annotations.campaigns.models.conversation import ChatSystem, Conversation, Message
+from annotations.campaigns.models.form import FormVersion
 from annotations.campaigns.models.people import Conflict, Invitation, Participation
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "CollectedCorpus",
     "Conflict",
     "Conversation",
+    "FormVersion",
     "Guidelines",
     "Invitation",
     "Item",

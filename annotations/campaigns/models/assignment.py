@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotations.campaigns.models.campaign import Campaign, Guidelines
+from annotations.campaigns.models.form import FormVersion
 from annotations.campaigns.models.people import Participation
 from annotations.models import Dialogue, Response, System, Turn
 
@@ -211,9 +212,10 @@ class RatingRevision(models.Model):
     """What a rater said of an item, once: never changed; a second thought is another row. The last
     one counts.
 
-    ``low_axes`` is None where axes were not asked, else the keys of those marked low. Times are the
+    It is a score, with the axes marked low (``low_axes``: None where they were not asked); or, where
+    the campaign has a form, the answers to its version ``form``, by question. Times are the
     browser's, in milliseconds from showing the item; ``active_ms`` leaves out the time in which
-    nothing was done.
+    nothing was done, ``question_ms`` says when each question was answered last.
     """
 
     assignment = models.ForeignKey(
@@ -223,8 +225,11 @@ class RatingRevision(models.Model):
     key = models.CharField(
         max_length=64, help_text="Made by the page; the same key is the same rating, sent again."
     )
-    score = models.PositiveSmallIntegerField()
+    score = models.PositiveSmallIntegerField(null=True, blank=True)
     low_axes = models.JSONField(null=True, blank=True)
+    form = models.ForeignKey(FormVersion, null=True, blank=True, on_delete=models.PROTECT)
+    answers = models.JSONField(null=True, blank=True)
+    question_ms = models.JSONField(null=True, blank=True)
     flagged = models.BooleanField(default=False)
     comment = models.TextField(blank=True, max_length=LONGEST_COMMENT)
     guidelines = models.ForeignKey(Guidelines, null=True, blank=True, on_delete=models.PROTECT)
@@ -239,9 +244,24 @@ class RatingRevision(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["assignment", "number"], name="revision_number_once"),
             models.UniqueConstraint(fields=["assignment", "key"], name="revision_key_once"),
-            models.CheckConstraint(condition=Q(score__gte=1, score__lte=5), name="score_is_1_to_5"),
+            models.CheckConstraint(
+                condition=Q(
+                    form__isnull=True,
+                    answers__isnull=True,
+                    score__isnull=False,
+                    score__gte=1,
+                    score__lte=5,
+                )
+                | Q(
+                    form__isnull=False,
+                    answers__isnull=False,
+                    score__isnull=True,
+                    low_axes__isnull=True,
+                ),
+                name="rating_is_a_score_or_answers",
+            ),
             models.CheckConstraint(condition=Q(number__gte=1), name="revision_number_from_1"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.score} for {self.assignment_id}"
+        return f"rating {self.number} for {self.assignment_id}"

@@ -38,8 +38,8 @@ class Campaign(models.Model):
     """A rating task on one corpus version, or the writing of new dialogues by pairs of raters.
 
     What is asked is settled when the campaign opens: from then on its items and slots exist and its
-    level, systems, scale, axes and k stay as they are. Guidelines may get a new version, dates may
-    move.
+    level, systems, scale, axes and k stay as they are. Guidelines and form may get a new version,
+    dates may move.
     """
 
     class Kind(models.TextChoices):
@@ -86,6 +86,14 @@ class Campaign(models.Model):
         null=True,
         blank=True,
         help_text="Axes are asked for scores below this; never where it is empty.",
+    )
+    form = models.ForeignKey(
+        "campaigns.FormVersion",
+        null=True,
+        blank=True,
+        on_delete=models.RESTRICT,
+        related_name="+",
+        help_text="The version of its form that raters answer now. Empty: the scale and the axes.",
     )
     raters_per_item = models.PositiveSmallIntegerField(
         default=2, validators=[MinValueValidator(1), MaxValueValidator(MOST_RATERS_PER_ITEM)]

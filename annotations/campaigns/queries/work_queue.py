@@ -48,6 +48,8 @@ class Line:
     """Of a conversation of roles: the text with its Markdown and tool calls."""
     is_target: bool = False
     is_folded: bool = False
+    tags: tuple[Any, ...] = ()
+    """Of a judged line: the labels that a form's questions give it (``question_view.Row``)."""
 
     @property
     def side(self) -> str:
@@ -291,7 +293,7 @@ def own_ratings(participation: Participation) -> QuerySet[Assignment]:
     return (
         Assignment.objects.filter(participation=participation, state=Assignment.State.DONE)
         .exclude(item__role=Item.Role.TRAINING)
-        .select_related("item__dialogue", "item__turn", "item__response", "current")
+        .select_related("item__dialogue", "item__turn", "item__response", "current__form")
         .order_by("-position")
     )
 

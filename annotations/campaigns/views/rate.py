@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
@@ -29,12 +29,22 @@ from annotations.campaigns.actions.work_queue import (
     Stored,
     WorkQueue,
 )
-from annotations.campaigns.forms.rating import RatingForm, SkipForm, has_axes
+from annotations.campaigns.forms.answers import AnswersForm
+from annotations.campaigns.forms.rating import JudgementForm, RatingForm, SkipForm, has_axes
 from annotations.campaigns.models import Assignment, Campaign, Guidelines, Item, Participation
 from annotations.campaigns.outbox import outbox_name
 from annotations.campaigns.queries import work_queue as queries
+from annotations.campaigns.question_view import (
+    QuestionView,
+    answered,
+    material_of,
+    question_views,
+    tagged,
+)
 from annotations.campaigns.scale import SCORES
 from annotations.campaigns.views.rating_start import html_of, lease_minutes, scale_of, whole
+from annotations.questions.answers import Material
+from annotations.questions.reading import form_of
 
 OWN_RATINGS_A_PAGE = 25
 
@@ -48,23 +58,37 @@ class Typed:
     flagged: bool = False
     comment: str = ""
     key: str = ""
+    answers: Mapping[str, Any] | None = None
+    faults: Mapping[str, str] | None = None
+    """Of the answers that were refused, by question."""
 
     @classmethod
     def of_stored(cls, assignment: Assignment) -> Typed:
         rating = assignment.current
         if rating is None:
             return cls()
-        return cls(rating.score, tuple(rating.low_axes or ()), rating.flagged, rating.comment)
+        return cls(
+            rating.score,
+            tuple(rating.low_axes or ()),
+            rating.flagged,
+            rating.comment,
+            answers=rating.answers,
+        )
 
     @classmethod
-    def of_refused(cls, form: RatingForm) -> Typed:
-        score = whole(form["score"].value())
-        return cls(
-            score=score if score in SCORES else None,
-            axes=tuple(form["axis"].value() or ()),
+    def of_refused(cls, form: JudgementForm) -> Typed:
+        typed = cls(
             flagged=bool(form["flagged"].value()),
             comment=str(form["comment"].value() or ""),
             key=str(form["key"].value() or ""),
+        )
+        if isinstance(form, AnswersForm):
+            return replace(typed, answers=form.raw, faults=form.faults)
+        score = whole(form["score"].value())
+        return replace(
+            typed,
+            score=score if score in SCORES else None,
+            axes=tuple(form["axis"].value() or ()),
         )
 
 
@@ -137,6 +161,10 @@ def _work_page(
     others = [one for one in work_queue.assignments if one.pk != current.pk]
     is_raw = "raw" in request.GET
     view, *upcoming = queries.assignment_views([current, *others], markdown=not is_raw)
+    questions = _questions(campaign, typed, view)
+    if questions:
+        blank = _questions(campaign)
+        view, upcoming = tagged(view, questions), [tagged(one, blank) for one in upcoming]
     is_rated = current.state == Assignment.State.DONE
     progress = queries.progress_of(participation, len(work_queue.assignments))
     context = {
@@ -150,6 +178,8 @@ def _work_page(
         "typed": typed,
         "key": typed.key or uuid.uuid4().hex,
         "scale": scale_of(campaign),
+        "questions": questions,
+        "form_number": campaign.form.number if campaign.form else None,
         "asks_axes": asks_axes,
         "asks_axes_without_script": asks_axes
         or (typed.score is not None and has_axes(campaign, typed.score)),
@@ -162,6 +192,20 @@ def _work_page(
         "minutes": lease_minutes(),
     }
     return render(request, "campaigns/rating/work.html", context, status=status)
+
+
+def _questions(
+    campaign: Campaign, typed: Typed | None = None, view: queries.ItemView | None = None
+) -> list[QuestionView]:
+    """Those of the campaign's form as it is now; none where it asks the scale."""
+    if campaign.form is None:
+        return []
+    return question_views(
+        form_of(campaign.form.schema),
+        typed.answers if typed else None,
+        typed.faults if typed else None,
+        "" if view is None else judged_text(view),
+    )
 
 
 @require_safe
@@ -188,6 +232,7 @@ def own_ratings(request: HttpRequest, participation: Participation) -> HttpRespo
                 "text": judged_text(view),
                 "score": one.current.score,
                 "label": labels.get(one.current.score, ""),
+                "answers": answered(one.current),
                 "flagged": one.current.flagged,
                 "comment": one.current.comment,
                 "at": one.current.created_at,
@@ -215,8 +260,7 @@ def _form_of(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 @_form_of
 def submit(request: HttpRequest, participation: Participation) -> HttpResponse:
     """A rating, or a revision of one."""
-    newest = (participation.newest_guidelines, participation.newest_guidelines_id)
-    form = RatingForm(participation.campaign, request.POST, newest_guidelines=newest)
+    form = _submitted(request, participation)
     if not form.is_valid():
         return _refused(request, participation, form)
     public_id = form.cleaned_data["item"]
@@ -239,6 +283,20 @@ def submit(request: HttpRequest, participation: Participation) -> HttpResponse:
     return redirect("rating-work", participation.campaign.slug)
 
 
+def _submitted(request: HttpRequest, participation: Participation) -> JudgementForm:
+    newest = (participation.newest_guidelines, participation.newest_guidelines_id)
+    campaign = participation.campaign
+    if campaign.form_id is None:
+        return RatingForm(campaign, request.POST, newest_guidelines=newest)
+
+    def material() -> Material:
+        """Nothing, where the rater was not given the item: then the rating is refused as it is."""
+        one = queries.own_assignment(participation, request.POST.get("item", ""))
+        return Material({}) if one is None else material_of(queries.assignment_views([one])[0])
+
+    return AnswersForm(campaign, request.POST, newest_guidelines=newest, material=material)
+
+
 def _taken(campaign: Campaign, stored: Stored) -> dict[str, Any]:
     item, revision = stored.revision.assignment.item, stored.revision
     feedback = (
@@ -252,7 +310,9 @@ def _taken(campaign: Campaign, stored: Stored) -> dict[str, Any]:
     }
 
 
-def _refused(request: HttpRequest, participation: Participation, form: RatingForm) -> HttpResponse:
+def _refused(
+    request: HttpRequest, participation: Participation, form: JudgementForm
+) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"stored": False, "errors": form.errors}, status=422)
     assignment = queries.own_assignment(participation, str(form["item"].value() or ""))
@@ -303,9 +363,14 @@ def _what_comes(
     ready = [one for one in work_queue.assignments if not queries.chat_is_to_come(one)]
     have = set(request.POST.getlist("have"))
     new = [one for one in ready if one.item.public_id not in have]
+    questions = _questions(participation.campaign) if new else []
     pages = {
         view.public_id: render_to_string(
-            "campaigns/rating/_item.html", {"campaign": participation.campaign, "view": view}
+            "campaigns/rating/_item.html",
+            {
+                "campaign": participation.campaign,
+                "view": tagged(view, questions) if questions else view,
+            },
         )
         for view in (queries.assignment_views(new) if new else ())
     }
@@ -316,7 +381,13 @@ def _what_comes(
         ],
         "ended": work_queue.why_empty if not work_queue.assignments else "",
         "guidelines": participation.newest_guidelines,
+        **_form_number(participation.campaign),
     }
+
+
+def _form_number(campaign: Campaign) -> dict[str, int]:
+    """So that a page that was loaded before the form changed learns of it."""
+    return {} if campaign.form is None else {"form": campaign.form.number}
 
 
 def _feedback(campaign: Campaign, item: Item, score: int) -> str:

@@ -3,9 +3,10 @@
   "use strict";
 
   class RatingForm {
-    constructor(form, axesBelow) {
+    constructor(form, axesBelow, words) {
       this.form = form;
       this.axesBelow = axesBelow;
+      this.words = words;
       this.scoreStep = form.querySelector("[data-step=score]");
       this.axesStep = form.querySelector("[data-step=axes]");
       this.comment = document.getElementById("comment");
@@ -50,6 +51,14 @@
       return radio ? Number(radio.value) : null;
     }
 
+    isEmpty(values) {
+      return values.score === null && !values.comment;
+    }
+
+    isAnswer(control) {
+      return control.name === "score";
+    }
+
     get step() {
       return this.axesStep && !this.axesStep.hidden ? "axes" : "score";
     }
@@ -67,6 +76,47 @@
       if (!box) return;
       box.checked = !box.checked;
       box.focus({ preventScroll: true });
+    }
+
+    takes(key) {
+      return /^[1-9]$/.test(key);
+    }
+
+    // True where a score was chosen, which can be sent at once.
+    press(key) {
+      if (this.step === "axes") {
+        this.toggleAxis(Number(key));
+        return false;
+      }
+      this.choose(Number(key));
+      return this.score === Number(key);
+    }
+
+    clicked() {
+      return true;
+    }
+
+    // True where all is said and can be sent.
+    advance() {
+      if (this.score === null) {
+        this.say(this.words.choose);
+        return false;
+      }
+      if (this.step === "axes" || !this.asksAxes()) return true;
+      this.goTo("axes", this.words.chosen.replace("{score}", this.score));
+      return false;
+    }
+
+    // Whether there is a step to go back to within the form.
+    get isInside() {
+      return this.step === "axes";
+    }
+
+    back() {
+      if (!this.isInside) return false;
+      this.goTo("score");
+      this.choose(this.score);
+      return true;
     }
 
     asksAxes() {

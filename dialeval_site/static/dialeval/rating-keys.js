@@ -32,7 +32,7 @@
     const open = document.querySelector(".rating-popover:popover-open");
     if (open) return { g: "guidelines", "?": "keys" }[event.key] === open.id ? () => open.hidePopover() : null;
     if (event.key === "?") return actions.keys;
-    if (/^[1-9]$/.test(event.key)) return () => actions.digit(Number(event.key)); // with Shift on French, Czech keyboards
+    if (actions.takes(event.key)) return () => actions.press(event.key); // digits with Shift on French, Czech keyboards
     if (event.shiftKey) return null;
     if (event.key === "Enter") return actsByItself(event.target) ? null : actions.enter;
     return { Backspace: actions.back, f: actions.flag, c: actions.comment, s: actions.skip, g: actions.guidelines }[event.key];

@@ -50,10 +50,16 @@
       const above = innerWidth < NARROW ? personas.offsetHeight : 0; // they stay in sight there
       if (above) personas.style.top = `${header}px`;
       room.style.scrollPaddingTop = `${header + above + 8}px`;
-      room.style.scrollPaddingBottom = `${this.bar.offsetHeight + 16}px`;
+      room.style.scrollPaddingBottom = `${this.barHeight + 16}px`;
       scrollTo({ top: 0, behavior: "instant" });
       const judged = article.querySelectorAll(".judged");
       if (judged.length === 1) judged[0].scrollIntoView({ block: "nearest", behavior: "instant" });
+    }
+
+    // Questions at the side are no part of the bar.
+    get barHeight() {
+      const inner = this.bar.querySelector("[data-bar]");
+      return this.bar.offsetHeight || (inner ? inner.offsetHeight : 0);
     }
 
     // On a phone they are open for the first items and a line each after that, unless the rater chose.

@@ -1,7 +1,7 @@
 // The work of a rater: the next item comes the moment the last is sent, earlier ones come back, and what cannot be sent waits.
 (function () {
   "use strict";
-  const { Clock, Drafts, Outbox, RatingForm, RatingPage, fill, listen, news, prefer, preferred, tell } = window.dialevalRating;
+  const { Clock, Drafts, Outbox, QuestionForm, RatingForm, RatingPage, fill, listen, news, prefer, preferred, tell } = window.dialevalRating;
   const AWAY_AFTER_MS = 600_000;
   const ONE_KEY = "dialeval-rating-one-key";
 
@@ -13,7 +13,9 @@
 
   const page = new RatingPage(bar);
   const { words } = page;
-  const form = new RatingForm(bar, root.dataset.axesBelow ? Number(root.dataset.axesBelow) : null);
+  const form = QuestionForm
+    ? new QuestionForm(bar, words)
+    : new RatingForm(bar, root.dataset.axesBelow ? Number(root.dataset.axesBelow) : null, words);
   const clock = new Clock();
   const drafts = new Drafts(root.dataset.outbox);
   let guidelines = root.dataset.guidelines;
@@ -46,9 +48,9 @@
       item.number = done + 1;
       history.replaceState(null, "", root.dataset.work); // not the item that ?item= asked for
     }
-    form.fill(isNew ? drafts.get(item.id) : item.values);
+    form.fill(isNew ? drafts.get(item.id) : item.values, item.article);
     skipForm.elements.item.value = bar.elements.item.value = item.id;
-    previousLink.hidden = !hasEarlier();
+    showBack();
     page.show(item, isNew, total);
     clock.begin();
     page.progress(done, total);
@@ -79,10 +81,8 @@
   function enter() {
     if (hasFeedback) return goOn();
     if (!current) return undefined;
-    if (form.score === null) return form.say(words.choose);
-    if (form.step === "axes" || !form.asksAxes()) return send();
-    form.goTo("axes", fill(words.chosen, { score: form.score }));
-    previousLink.hidden = false; // back to the score
+    if (form.advance()) return send();
+    showBack();
     return undefined;
   }
 
@@ -126,12 +126,15 @@
     return at > 0 || (at < 0 && past.length > 0) || Boolean(root.dataset.previous);
   }
 
+  // To the item before, or to the question before.
+  function showBack() {
+    previousLink.hidden = !(hasEarlier() || form.isInside);
+  }
+
   function back() {
     if (hasFeedback) return;
-    if (form.step === "axes" && current) {
-      form.goTo("score");
-      form.choose(form.score);
-      previousLink.hidden = !hasEarlier();
+    if (current && form.back()) {
+      showBack();
       return;
     }
     const earlier = at < 0 ? past.length - 1 : at - 1;
@@ -173,6 +176,10 @@
   // --- what the server says -----------------------------------------------------------------------------------
 
   function take(body) {
+    if (body.form !== undefined && form.version !== String(body.form) && !outbox.size) {
+      leaveFor(root.dataset.work); // the campaign's form has changed since this page was loaded
+      return;
+    }
     const known = new Map(ready.map((item) => [item.id, item]));
     ready = [];
     for (const { item, html } of body.next || []) {
@@ -262,15 +269,11 @@
   }
 
   listen({
-    digit(number) {
-      if (!current) return;
+    takes: (key) => Boolean(current) && form.takes(key),
+    press(key) {
       clock.key();
-      if (form.step === "axes") {
-        form.toggleAxis(number);
-        return;
-      }
-      form.choose(number);
-      if (oneKey.checked && form.score === number) enter();
+      if (form.press(key) && oneKey.checked) enter();
+      else showBack();
     },
     enter,
     back,
@@ -306,14 +309,16 @@
     enter();
   });
   bar.addEventListener("change", function (event) {
-    if (event.target.name === "score") {
+    if (form.isAnswer(event.target)) {
       clock.key();
       form.say("");
     }
   });
   // A pointer's choice; arrow keys, which only pass over a score on their way, come without one.
   bar.addEventListener("click", function (event) {
-    if (oneKey.checked && event.detail > 0 && event.target.name === "score") enter();
+    if (event.detail === 0 || !form.isAnswer(event.target)) return;
+    if (form.clicked(event.target) && oneKey.checked) enter();
+    else showBack();
   });
   document.getElementById("one-key-option").hidden = false;
   oneKey.checked = preferred(ONE_KEY) === "on";
@@ -366,6 +371,7 @@
   ready = [...document.querySelectorAll("template.upcoming")]
     .map((template) => itemFrom(template.content.querySelector(".item")))
     .filter((item) => !outbox.holds(item.id));
+  form.article = first.article;
   const typed = form.values;
   done += outbox.entries.filter((entry) => entry.isNew).length;
   if ("rated" in root.dataset) {
@@ -376,7 +382,7 @@
   } else if (outbox.holds(first.id)) {
     showNext();
   } else {
-    if (typed.score !== null || typed.comment) drafts.set(first.id, typed);
+    if (!form.isEmpty(typed)) drafts.set(first.id, typed);
     show(first, true);
   }
   const untold = news(root.dataset.outbox);

@@ -1,0 +1,101 @@
+"""Writing the form of a campaign: what raters are asked, as data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotations import audit
+from annotations.campaigns.actions.opening import is_being_opened
+from annotations.campaigns.actions.setup import WrongState
+from annotations.campaigns.models import Campaign, FormVersion
+from annotations.campaigns.plan.form_changes import levels_of, meaning_changes
+from annotations.questions.reading import form_of
+from annotations.questions.schema import Form, digest, to_data
+
+
+class FormDoesNotFit(Exception):
+    """The message says why, in the organiser's language. Nothing was written."""
+
+
+def write_form(campaign: Campaign, form: Form, by: Any = None) -> tuple[FormVersion, bool]:
+    """Make it what the campaign asks. Returns the version and whether anything was written.
+
+    A draft's form is replaced. Once the campaign was opened the form becomes the next version:
+    ratings that are there keep the one they answer, and questions that stay keep their meaning, so
+    that their answers can be read together. Raises ``FormDoesNotFit``, and ``WrongState`` while the
+    campaign is being opened.
+    """
+    data, its_digest = to_data(form), digest(form)
+    with transaction.atomic():
+        stored = _locked(campaign)
+        if form.level not in levels_of(stored.kind):
+            raise FormDoesNotFit(
+                _("The form is about the level “%(level)s”, the campaign about %(kind)s.")
+                % {"level": form.level, "kind": stored.get_kind_display()}
+            )
+        current = stored.form
+        if current is not None and current.digest == its_digest:
+            return current, False
+        if stored.state == Campaign.State.DRAFT:
+            version = current or FormVersion(campaign=stored, number=1)
+            version.schema, version.digest = data, its_digest
+            version.save()
+        else:
+            version = _next_version(stored, form, data, its_digest)
+        Campaign.objects.filter(pk=stored.pk).update(form=version)
+        audit.record(
+            by,
+            "form.written",
+            stored,
+            campaign=stored.slug,
+            version=version.number,
+            form=form.name,
+            digest=its_digest,
+        )
+    campaign.form = version
+    return version, True
+
+
+def _next_version(stored: Campaign, form: Form, data: dict[str, Any], its: str) -> FormVersion:
+    if stored.form is None:
+        raise FormDoesNotFit(
+            _("The campaign was opened with the scale from 1 to 5: it cannot get a form any more.")
+        )
+    if changed := meaning_changes(form_of(stored.form.schema), form):
+        raise FormDoesNotFit(
+            _(
+                "Raters have begun, so the possible answers of these questions stay as they are: "
+                "%(keys)s. Ask another question under another key."
+            )
+            % {"keys": ", ".join(changed)}
+        )
+    return FormVersion.objects.create(
+        campaign=stored, number=stored.form.number + 1, schema=data, digest=its
+    )
+
+
+def remove_form(campaign: Campaign, by: Any = None) -> None:
+    """The draft asks the scale from 1 to 5 again. Raises ``WrongState`` once it was opened."""
+    with transaction.atomic():
+        stored = _locked(campaign)
+        if stored.state != Campaign.State.DRAFT:
+            raise WrongState(_("Raters have begun: the campaign keeps its form."))
+        if stored.form is None:
+            return
+        Campaign.objects.filter(pk=stored.pk).update(form=None)
+        stored.form_versions.all().delete()
+        audit.record(by, "form.removed", stored, campaign=stored.slug)
+    campaign.form = None
+
+
+def _locked(campaign: Campaign) -> Campaign:
+    """One version at a time."""
+    stored = (
+        Campaign.objects.select_for_update(of=("self",)).select_related("form").get(pk=campaign.pk)
+    )
+    if is_being_opened(stored):
+        raise WrongState(_("The campaign is being opened; nothing was changed."))
+    return stored

@@ -1,0 +1,33 @@
+"""The questions that a campaign asks, where they are data: each version of its form."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from annotations.campaigns.models.campaign import Campaign
+
+
+class FormVersion(models.Model):
+    """One version of a campaign's form (``annotations.questions``). While the campaign is a draft
+    there is one, and it may change; after that a changed form is a new row, and a rating names the
+    row that it answers."""
+
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="form_versions", db_index=False
+    )
+    number = models.PositiveIntegerField()
+    schema = models.JSONField(help_text="The questions, as annotations.questions.schema has them.")
+    digest = models.CharField(max_length=64, help_text="Of the schema: the same form again.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["campaign", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "number"], name="form_number_once"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="form_number_from_1"),
+            models.CheckConstraint(condition=~Q(digest=""), name="form_has_a_digest"),
+        ]
+
+    def __str__(self) -> str:
+        return f"form {self.number} of {self.campaign_id}"

@@ -1,0 +1,58 @@
+"""Which form a campaign may ask, and what may change in it once raters have begun. Pure: no Django
+here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotations.questions.schema import Form, Level, Question
+
+_LEVELS: Mapping[str, tuple[Level, ...]] = {
+    "turn": ("response", "utterance"),
+    "dialogue": ("conversation",),
+    "interactive": ("conversation",),
+    "collection": (),
+}
+
+
+def levels_of(kind: str) -> tuple[Level, ...]:
+    """The levels of forms that a campaign of this kind can ask.
+
+    Args:
+        kind: of ``Campaign.Kind``.
+
+    Returns:
+        Levels; () where nothing is rated.
+    """
+    return _LEVELS[kind]
+
+
+def meaning_changes(old: Form, new: Form) -> list[str]:
+    """Questions of both forms whose answers do not mean the same.
+
+    Args:
+        old: the form under which there are answers.
+        new: the form that is to follow it.
+
+    Returns:
+        Their keys, in the order of the new form: of another type, or with other possible answers.
+        Wording, hints, labels, keys and conditions may differ.
+    """
+    before = {question.key: _meaning(question) for question in old.questions}
+    return [
+        question.key
+        for question in new.questions
+        if question.key in before and before[question.key] != _meaning(question)
+    ]
+
+
+def _meaning(question: Question) -> tuple[Any, ...]:
+    return (
+        question.type,
+        question.values,
+        tuple((option.key, option.value) for option in question.options),
+        tuple((one.key, one.value) for one in question.severities),
+        question.if_hidden,
+        question.interval,
+    )

@@ -1,0 +1,288 @@
+"""Answers to a campaign's form: what the page shows, what is stored, what is refused."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from annotations.campaigns.actions.forms import FormDoesNotFit, remove_form, write_form
+from annotations.campaigns.actions.opening import what_is_missing
+from annotations.campaigns.actions.setup import WrongState, delete
+from annotations.campaigns.actions.work_queue import Judgement, rate
+from annotations.campaigns.models import Assignment, Campaign, FormVersion, RatingRevision
+from annotations.questions import templates
+from tests.campaigns.forms import USR, asking, made_form
+from tests.campaigns.rating_browser import JSON, a_rater, address, in_hand
+from tests.campaigns.sets import made_campaign, made_raters
+
+pytestmark = pytest.mark.django_db
+
+STARS = {"key": "stars", "type": "scale", "text": "How many stars?"}
+WHY = {
+    "key": "why",
+    "type": "text",
+    "text": "Why so few?",
+    "when": {"question": "stars", "below": 3},
+}
+
+
+def send(browser: Any, campaign: Campaign, item: str, accept: Any = JSON, **fields: Any) -> Any:
+    given = {"item": item, "key": uuid.uuid4().hex, "guidelines": 1, "form": 1, **fields}
+    return browser.post(address("rating-submit", campaign), given, **accept)
+
+
+# --- storing --------------------------------------------------------------------------------------
+
+
+def test_the_answers_are_stored_by_question_with_their_version_and_times() -> None:
+    campaign = asking("usr")
+    rater, browser = a_rater(campaign)
+    item = in_hand(rater)[0]
+    answer = send(browser, campaign, item, **USR, **{"ms.natural": "1200", "ms.overall": "-1"})
+    assert answer.json()["stored"]
+    stored = RatingRevision.objects.get()
+    assert stored.answers == {
+        "understandable": True,
+        "natural": 3,
+        "maintains_context": 2,
+        "engaging": 1,
+        "uses_knowledge": False,
+        "overall": 4,
+    }
+    assert (stored.score, stored.low_axes, stored.form.number) == (None, None, 1)
+    assert stored.question_ms == {"natural": 1200}  # what cannot be is left out
+    assert stored.assignment.state == Assignment.State.DONE
+    assert stored.assignment.slot is not None
+
+
+def test_the_same_key_is_one_rating_and_another_is_a_revision() -> None:
+    campaign = asking("usr")
+    rater, browser = a_rater(campaign)
+    item = in_hand(rater)[0]
+    numbers = [
+        send(browser, campaign, item, **{**USR, "key": key}).json()["revision"]
+        for key in ("one", "one", "two")
+    ]
+    assert numbers == [1, 1, 2]
+
+
+def test_without_a_script_the_next_item_follows() -> None:
+    campaign = asking("usr")
+    rater, browser = a_rater(campaign)
+    answer = send(browser, campaign, in_hand(rater)[0], accept={}, **USR)
+    assert (answer.status_code, answer.url) == (302, address("rating-work", campaign))
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"q.natural": "4"}, "Natural: Choose a number from 1 to 3."),
+        ({"q.natural": ""}, "Natural: Choose an answer."),
+        ({"q.natural": "1e9"}, "Natural: Choose a number from 1 to 3."),
+        ({"q.understandable": "maybe"}, "Understandable: Choose yes or no."),
+        ({"form": ""}, "It is not said which version of the form is answered."),
+        ({"form": "2"}, "The campaign has no form of this number."),
+        ({"form": "x"}, "whole number"),
+    ],
+)
+def test_what_is_no_answer_is_refused_with_its_question(fields: Any, text: str) -> None:
+    campaign = asking("usr")
+    rater, browser = a_rater(campaign)
+    answer = send(browser, campaign, in_hand(rater)[0], **{**USR, **fields})
+    assert answer.status_code == 422
+    assert text in str(answer.json()["errors"])
+    assert not RatingRevision.objects.exists()
+
+
+def test_a_score_is_no_answer_to_a_form_and_answers_are_no_score() -> None:
+    campaign = asking("usr")
+    rater, browser = a_rater(campaign)
+    assert send(browser, campaign, in_hand(rater)[0], score=4, form="").status_code == 422
+    scale = made_campaign()
+    other, its = a_rater(scale)
+    assert send(its, scale, in_hand(other)[0], **USR).status_code == 422
+    with pytest.raises(ValueError, match="no version of the campaign's form"):
+        rate(rater, in_hand(rater)[0], Judgement("a-key", 4))
+    foreign = asking("usr").form
+    with pytest.raises(ValueError, match="no version of the campaign's form"):
+        rate(rater, in_hand(rater)[0], Judgement("a-key", None, form=foreign, answers={}))
+
+
+def test_the_answer_to_a_hidden_question_is_not_stored_and_a_shown_one_is_needed() -> None:
+    campaign = asking(made_form(STARS, WHY))
+    rater, browser = a_rater(campaign)
+    first, second = in_hand(rater)
+    send(browser, campaign, first, **{"q.stars": "4", "q.why": "Because."})
+    assert RatingRevision.objects.get().answers == {"stars": 4}
+    refused = send(browser, campaign, second, **{"q.stars": "2"})
+    assert refused.json()["errors"] == {"__all__": ["why: Write an answer."]}
+
+
+def test_a_text_is_as_long_as_the_question_allows() -> None:
+    campaign = asking(made_form({**WHY, "when": None, "max_length": 10}))
+    rater, browser = a_rater(campaign)
+    item = in_hand(rater)[0]
+    assert send(browser, campaign, item, **{"q.why": "12345678901"}).status_code == 422
+    assert send(browser, campaign, item, **{"q.why": "1234567890"}).status_code == 200
+
+
+def test_marked_words_are_found_in_the_response() -> None:
+    campaign = asking(
+        made_form(
+            {
+                "key": "errors",
+                "type": "span",
+                "text": "Mark errors.",
+                "options": [{"key": "fluency"}],
+                "severities": [{"key": "minor", "value": 1}, {"key": "major", "value": 5}],
+            }
+        )
+    )
+    rater, browser = a_rater(campaign)
+    first, second = in_hand(rater)
+    text = Assignment.objects.get(item__public_id=first).item.response.text
+    row = {"q.errors.0.label": "fluency", "q.errors.0.severity": "major"}
+    said = {"q.errors.asked": "1", "q.errors.0.text": text[7:11], **row}
+    assert send(browser, campaign, first, **said).status_code == 200
+    assert RatingRevision.objects.get().answers["errors"] == [
+        {"utterance": 1, "start": 7, "end": 11, "label": "fluency", "severity": "major"}
+    ]
+    other = {**said, "q.errors.0.text": "words that nobody said"}
+    assert send(browser, campaign, second, **other).status_code == 422
+    none = {**said, "q.errors.0.text": ""}
+    assert send(browser, campaign, second, **none).status_code == 200
+
+
+def test_each_response_of_a_dialogue_gets_its_labels() -> None:
+    labels = {
+        "key": "flaws",
+        "type": "utterance_labels",
+        "text": "What is wrong?",
+        "options": [{"key": "off_topic"}, {"key": "dull"}],
+    }
+    campaign = asking(made_form(labels, level="conversation"), "dialogue")
+    rater, browser = a_rater(campaign)
+    item = in_hand(rater)[0]
+    page = browser.get(address("rating-work", campaign)).content.decode()
+    assert page.count('name="q.flaws.2"') == 4  # two labels, of this item and the next
+    fields = {"q.flaws.asked": "1", "q.flaws.2": ["dull", "off_topic"]}
+    assert send(browser, campaign, item, **fields).status_code == 200
+    assert RatingRevision.objects.get().answers == {"flaws": {"1": [], "2": ["off_topic", "dull"]}}
+    assert send(browser, campaign, item, **{**fields, "q.flaws.9": "dull"}).status_code == 422
+
+
+# --- pages ----------------------------------------------------------------------------------------
+
+
+def test_a_refused_page_shows_the_answers_again_with_the_fault_at_its_question() -> None:
+    campaign = asking("usr")
+    rater, browser = a_rater(campaign)
+    answer = send(browser, campaign, in_hand(rater)[0], accept={}, **{**USR, "q.engaging": ""})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert page.count('class="errorlist">Choose an answer.') == 1
+    assert 'name="q.natural" value="3" data-key="3"\n          checked' in page
+
+
+def test_an_earlier_rating_is_changed_from_the_list_of_own_ratings() -> None:
+    campaign = asking("usr")
+    rater, browser = a_rater(campaign)
+    item = in_hand(rater)[0]
+    send(browser, campaign, item, **USR)
+    listed = browser.get(address("own-ratings", campaign)).content.decode()
+    assert "Natural:" in listed
+    assert "3 (yes)" in listed
+    page = browser.get(address("rating-work", campaign), {"item": item}).content.decode()
+    assert 'name="q.overall" value="4" data-key="4"\n          checked' in page
+
+
+# --- versions -------------------------------------------------------------------------------------
+
+
+def test_a_page_that_was_loaded_before_the_form_changed_answers_the_version_it_showed() -> None:
+    campaign = asking(made_form(STARS))
+    rater, browser = a_rater(campaign)
+    first, second = in_hand(rater)
+    write_form(campaign, made_form({**STARS, "text": "How many stars out of five?"}))
+    answer = send(browser, campaign, first, **{"q.stars": "4"}).json()
+    assert (answer["stored"], answer["form"]) == (True, 2)
+    send(browser, campaign, second, **{"q.stars": "5", "form": 2})
+    assert list(RatingRevision.objects.order_by("pk").values_list("form__number", flat=True)) == [
+        1,
+        2,
+    ]
+
+
+def test_a_draft_has_one_version_and_an_opened_campaign_keeps_every_one() -> None:
+    campaign = made_campaign(opened=False)
+    write_form(campaign, templates.load("usr"))
+    version, written = write_form(campaign, made_form(STARS))
+    assert (version.number, written, FormVersion.objects.count()) == (1, True, 1)
+    assert write_form(campaign, made_form(STARS)) == (version, False)
+    Campaign.objects.filter(pk=campaign.pk).update(state="open", opened_at=campaign.created_at)
+    later, written = write_form(campaign, made_form(STARS, {**WHY, "required": False}))
+    assert (later.number, written, FormVersion.objects.count()) == (2, True, 2)
+    assert Campaign.objects.get(pk=campaign.pk).form == later
+
+
+def test_once_raters_have_begun_a_question_keeps_its_possible_answers() -> None:
+    campaign = asking(made_form(STARS))
+    with pytest.raises(FormDoesNotFit, match="stars"):
+        write_form(campaign, made_form({**STARS, "maximum": 7}))
+    with pytest.raises(FormDoesNotFit, match="scale from 1 to 5"):
+        write_form(made_campaign(), made_form(STARS))
+    with pytest.raises(WrongState):
+        remove_form(campaign)
+
+
+def test_the_form_is_about_what_the_campaign_shows() -> None:
+    campaign = made_campaign("dialogue", opened=False)
+    with pytest.raises(FormDoesNotFit, match="level"):
+        write_form(campaign, made_form(STARS))
+    fits = made_form(STARS, level="conversation")
+    write_form(campaign, fits)
+    Campaign.objects.filter(pk=campaign.pk).update(kind="turn", target="width", target_value=1)
+    missing = " ".join(what_is_missing(Campaign.objects.get(pk=campaign.pk)))
+    assert "another form" in missing
+    assert "without a target" in missing
+
+
+def test_training_items_ask_for_a_score_so_a_form_does_not_open_with_them() -> None:
+    campaign = made_campaign(opened=False, training=[(4, 5)])
+    assert what_is_missing(campaign) == []
+    write_form(campaign, templates.load("usr"))
+    assert "Training and attention" in what_is_missing(campaign)[0]
+
+
+def test_a_draft_can_go_back_to_the_scale_and_a_campaign_can_go() -> None:
+    campaign = made_campaign(opened=False)
+    write_form(campaign, templates.load("usr"))
+    remove_form(campaign)
+    assert not FormVersion.objects.exists()
+    asked = asking("usr")
+    rater, browser = a_rater(asked)
+    send(browser, asked, in_hand(rater)[0], **USR)
+    delete(asked, asked.slug)
+    assert not Campaign.objects.filter(pk=asked.pk).exists()
+    assert not FormVersion.objects.exists()
+
+
+def test_the_database_takes_a_score_or_answers_and_not_both() -> None:
+    campaign = asking("usr")
+    (rater,) = made_raters(campaign, 1)
+    in_hand(rater)
+    assignment = Assignment.objects.filter(participation=rater).first()
+    wrong: list[dict[str, Any]] = [
+        {"score": None},
+        {"score": 6},
+        {"score": 3, "form": campaign.form, "answers": {}},
+        {"form": campaign.form},
+        {"answers": {}},
+        {"form": campaign.form, "answers": {}, "low_axes": []},
+    ]
+    for fields in wrong:
+        with pytest.raises(IntegrityError), transaction.atomic():
+            RatingRevision.objects.create(assignment=assignment, number=1, key="a", **fields)
