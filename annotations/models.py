@@ -83,6 +83,25 @@ class CorpusVersion(models.Model):
         help_text="How many dialogues, ratings and so on it holds; empty until somebody looks, and "
         "after a change.",
     )
+    slices = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="How many conversations have which value of their metadata; empty until somebody "
+        "asks.",
+    )
+    derived_from = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="The version that this one was made of, by an addition.",
+    )
+    addition = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="What was added to it: {file, sha256, systems, responses, ratings, …}.",
+    )
     lease_token = models.CharField(max_length=32, blank=True, default="", db_default="")
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from annotations.corpora.api import AspectParams, CorpusPath, VersionParams, aspect_of, version_of
 from annotations.corpora.queries import NotFound
+from annotations.corpora.slices import NO_SLICE, resolve_slice
 from annotations.models import CorpusVersion
 from common.api.access import Token
 from common.api.problems import Refused
@@ -21,6 +22,7 @@ from common.roles import is_organiser
 from common.web import is_head_request
 from leaderboard import queries
 from leaderboard.exports import zipped_export
+from leaderboard.metric_requests import correlation_params
 from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.queries.agreement_pairs import with_all_pairs
 from leaderboard.queries.standing import agreement
@@ -95,6 +97,9 @@ class Correlations(Computed):
         description="The choice of systems, for all metrics alike; by default without-gold where a "
         "system's responses are the references, else all."
     )
+    data_slice: str = Field(
+        "", description="Of which conversations, as KEY:VALUE; empty: all of them."
+    )
     correlation_ceiling: dict[str, dict[str, Any]] = Field(
         default_factory=dict,
         description="By level and coefficient: the highest correlation that a perfect metric could "
@@ -138,6 +143,12 @@ class CorrelationParams(AspectParams):
         "without-people (without these and people), or another choice of the leaderboard. "
         "Default: without-gold where there are such systems.",
     )
+    slice: Text | None = Field(
+        None,
+        max_length=300,
+        description="KEY:VALUE: of the conversations whose metadata, or a label of theirs, has "
+        "this value. Default: all conversations.",
+    )
 
 
 @router.get(
@@ -157,14 +168,18 @@ def get_correlations(
     nothing is stored yet the answer is 202: ask again."""
     version = version_of(request, place.slug, params)
     aspect = aspect_of(version, params.aspect)
+    field = "slice"
     try:
-        found = look(version, metric_leaderboard, aspect=aspect, systems=params.systems)
+        data_slice = resolve_slice(version, params.slice or NO_SLICE)
+        field = "systems"
+        requested = correlation_params(aspect, params.systems, data_slice)
+        found = look(version, metric_leaderboard, **requested)
     except NotFound as unknown:
         raise Refused(
             422,
             str(unknown),
-            code="systems",
-            errors=[{"field": "query.systems", "message": str(unknown)}],
+            code=field,
+            errors=[{"field": f"query.{field}", "message": str(unknown)}],
         ) from None
     answer = found.answer
     if answer is None:

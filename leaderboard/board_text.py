@@ -25,6 +25,8 @@ def design_text(design: Kind) -> str:
 def board_signature(answer: WithIntervals, aspect: str) -> str:
     chosen = getattr(answer, "systems_chosen", "")
     systems = f"|systems:{chosen}" if chosen else ""
+    data_slice = getattr(answer, "data_slice", "")
+    systems += f"|slice:{data_slice}" if data_slice else ""
     design = getattr(answer, "design", "crossed").replace(" ", "-")
     systems += f"|design:{design}" if design != "crossed" else ""
     return (

@@ -17,6 +17,7 @@ from annotations.corpora import staging
 from annotations.formats.importers.base import Importer, ImportFailed, PartSurvey, Problem, survey
 from annotations.formats.importers.canonical import Digest
 from annotations.formats.records import Record
+from annotations.formats.slice_counts import SliceCounter, Slices
 from annotations.models import Corpus, CorpusVersion, System
 from common.text import text_fault
 
@@ -59,10 +60,7 @@ def import_corpus(
     where it does and the content is new. ``language``: of all corpora in the file, whatever it says
     itself; the same content in another language is another version.
     """
-    if path.is_file() and path.stat().st_size > settings.MAX_IMPORT_BYTES:
-        limit = settings.MAX_IMPORT_BYTES // 1_000_000
-        too_large = f"the file is larger than {limit} MB (DIALEVAL_MAX_IMPORT_MB)"
-        raise ImportFailed([Problem(path.name, "", "", too_large)])
+    refuse_large(path)
     if language:
         importer = importer.in_language(language)
     surveys = survey(importer, path)
@@ -75,7 +73,7 @@ def import_corpus(
     try:
         for part in surveys:
             if _known_version(_slug_of(slug, part), part, may_exist) is None:
-                staged[part.part] = _staged(importer, path, part)
+                staged[part.part] = stage_part(importer, path, part)
         with transaction.atomic():
             outcomes = [
                 _attached(staged, slug, name, is_public, part, may_exist) for part in surveys
@@ -89,12 +87,21 @@ def import_corpus(
                     format=version.format,
                 )
     except staging.LeaseLost:
-        stood_still = "the import stood still for too long and was given up; try again"
-        raise ImportFailed([Problem(path.name, "", "", stood_still)]) from None
+        raise ImportFailed([Problem(path.name, "", "", STOOD_STILL)]) from None
     finally:
         for version in staged.values():
             staging.remove(version)
     return outcomes
+
+
+STOOD_STILL = "the import stood still for too long and was given up; try again"
+
+
+def refuse_large(path: Path) -> None:
+    if path.is_file() and path.stat().st_size > settings.MAX_IMPORT_BYTES:
+        limit = settings.MAX_IMPORT_BYTES // 1_000_000
+        too_large = f"the file is larger than {limit} MB (DIALEVAL_MAX_IMPORT_MB)"
+        raise ImportFailed([Problem(path.name, "", "", too_large)])
 
 
 def _naming_problems(path: Path, slug: str, name: str, part: PartSurvey) -> list[Problem]:
@@ -133,11 +140,11 @@ def _known_version(slug: str, part: PartSurvey, may_exist: bool) -> CorpusVersio
     return known
 
 
-def _staged(importer: Importer, path: Path, part: PartSurvey) -> CorpusVersion:
-    """A version that nobody sees yet, with all that the file holds."""
-    digest = Digest()
+def stage_part(importer: Importer, path: Path, part: PartSurvey, **origin: Any) -> CorpusVersion:
+    """A version that nobody sees yet, with all that the file holds; ``origin``: further columns."""
+    digest, counter = Digest(), SliceCounter()
     version = staging.stage(
-        _digested(importer.read(path, part.part), digest),
+        _counted(importer.read(path, part.part), digest, counter),
         digest=part.digest,
         format=importer.name,
         description=part.corpus.description,
@@ -147,12 +154,14 @@ def _staged(importer: Importer, path: Path, part: PartSurvey) -> CorpusVersion:
         scales={aspect: list(part.corpus.scale_of(aspect)) for aspect in part.corpus.aspects},
         language=part.corpus.language or None,
         language_is_guess=not part.corpus.language,
+        **origin,
     )
     if digest.hexdigest() != part.digest:
         staging.remove(version)
         raise ImportFailed(
             [Problem(path.name, "", "", "the file changed while it was read; try again")]
         )
+    version.slices = counter.slices()
     return version
 
 
@@ -184,9 +193,10 @@ def _attached(
     return ImportOutcome(version, created=True, survey=part, newest=version)
 
 
-def _digested(records: Iterator[Record], digest: Digest) -> Iterator[Record]:
+def _counted(records: Iterator[Record], digest: Digest, counter: SliceCounter) -> Iterator[Record]:
     for record in records:
         digest.add(record)
+        counter.add(record)
         yield record
 
 
@@ -324,6 +334,10 @@ def store_counts(version: CorpusVersion, counted: dict[str, int]) -> None:
     """Unless the data have changed since ``version`` was read: then they may be counts of
     before."""
     CorpusVersion.objects.filter(pk=version.pk, revision=version.revision).update(counted=counted)
+
+
+def store_slices(version: CorpusVersion, slices: Slices) -> None:
+    CorpusVersion.objects.filter(pk=version.pk, slices__isnull=True).update(slices=slices)
 
 
 def keep_guessed_language(version: CorpusVersion, language: str) -> None:

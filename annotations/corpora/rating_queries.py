@@ -3,7 +3,7 @@ computed from."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,13 +49,40 @@ class RatedItems:
 @dataclass(frozen=True)
 class TurnOrder:
     """The version's turns in order (dialogue position, turn number): what score lists are aligned
-    with."""
+    with. Of a slice only its own, and ``slice_of`` says which of all they are."""
 
     turn_pks: NDArray[np.int64]
     numbers: NDArray[np.int64]
     dialogue: NDArray[np.int64]
     dialogue_ids: tuple[str, ...]
     dialogue_pks: NDArray[np.int64]
+    slice_of: SliceOf | None = None
+
+    def of_dialogues(self, pks: Set[int]) -> TurnOrder:
+        """The order of some dialogues alone, by their keys."""
+        dialogues = np.flatnonzero([int(pk) in pks for pk in self.dialogue_pks])
+        turns = np.flatnonzero(np.isin(self.dialogue, dialogues))
+        return TurnOrder(
+            turn_pks=self.turn_pks[turns],
+            numbers=self.numbers[turns],
+            dialogue=np.searchsorted(dialogues, self.dialogue[turns]),
+            dialogue_ids=tuple(self.dialogue_ids[place] for place in dialogues),
+            dialogue_pks=self.dialogue_pks[dialogues],
+            slice_of=SliceOf(self, turns, dialogues),
+        )
+
+    def position(self, dialogue: int) -> int:
+        """Of a dialogue, by its index in this order, its place in the version."""
+        return int(dialogue if self.slice_of is None else self.slice_of.dialogues[dialogue])
+
+
+@dataclass(frozen=True)
+class SliceOf:
+    """``turns``, ``dialogues``: indices into ``whole``, ascending."""
+
+    whole: TurnOrder
+    turns: NDArray[np.int64]
+    dialogues: NDArray[np.int64]
 
 
 def turn_order(version: CorpusVersion) -> TurnOrder:
@@ -85,10 +112,15 @@ def answered_turns(systems: Sequence[System], order: TurnOrder) -> NDArray[np.bo
 
 
 def rated_items(
-    version: CorpusVersion, aspect: str, level: Level, systems: Sequence[System] | None = None
+    version: CorpusVersion,
+    aspect: str,
+    level: Level,
+    systems: Sequence[System] | None = None,
+    order: TurnOrder | None = None,
 ) -> RatedItems:
+    """``order``: of a slice; without it, of all dialogues."""
     chosen = tuple(systems if systems is not None else select_systems(version))
-    order = turn_order(version)
+    order = order or turn_order(version)
     items = _turn_items(chosen, order) if level == "turn" else _dialogue_items(chosen, order)
     raters = list(version.raters.order_by("position"))
     scores = _score_matrix(aspect, level, items, raters)
@@ -130,6 +162,8 @@ def _turn_items(systems: tuple[System, ...], order: TurnOrder) -> _Items:
         ),
         dtype=np.int64,
     ).reshape(-1, 3)
+    if order.slice_of is not None:
+        rows = rows[np.isin(rows[:, 2], order.turn_pks)]
     turn = _positions(rows[:, 2], order.turn_pks)
     return _Items(
         keys=rows[:, 0],

@@ -162,7 +162,7 @@ def empty_version(**values: Any) -> CorpusVersion:
 
 def attach(version: CorpusVersion, corpus: Corpus, number: int) -> CorpusVersion:
     """Make it a version of the corpus, in the caller's transaction. Raises ``LeaseLost``."""
-    release(version, corpus=corpus, number=number)
+    release(version, corpus=corpus, number=number, slices=version.slices)
     return CorpusVersion.objects.select_related("corpus").get(pk=version.pk)
 
 

@@ -166,11 +166,12 @@ class MetricCorrelations(WithIntervals):
     """``interval``: by level, how intervals are made and what they speak of. Of people, by level:
     the ceiling of a correlation, the reliability of the mean rating, and leave-one-out agreement.
     ``baseline``: of response length, by level, apart from the metrics, which alone are ranked and
-    tested. ``cost``: by metric."""
+    tested. ``cost``: by metric. ``data_slice``: KEY:VALUE; "" for all conversations."""
 
     aspect: str
     systems: tuple[str, ...]
     systems_chosen: str
+    data_slice: LeftOut[str] = ""
     design: Kind
     interval: Mapping[str, str]
     rows: tuple[CorrelationRow, ...]
@@ -239,6 +240,7 @@ class MetricComparisons(OfCorpus):
     level: CeilingLevel
     systems: tuple[str, ...]
     systems_chosen: LeftOut[str] = ""
+    data_slice: LeftOut[str] = ""
     design: Kind
     metrics: tuple[str, ...]
     coefficients: dict[str, PairsOfMetrics]

@@ -40,13 +40,15 @@ class RankedSystem(SystemName):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemStanding(WithIntervals):
-    """``handed_in``: by position, when a system came that was handed in (ISO 8601)."""
+    """``handed_in``: by position, when a system came that was handed in (ISO 8601).
+    ``data_slice``: KEY:VALUE; "" for all conversations."""
 
     aspect: str
     design: Kind
     metrics: tuple[ScoringMetric, ...]
     systems: tuple[RankedSystem, ...]
     systems_chosen: LeftOut[str] = ""
+    data_slice: LeftOut[str] = ""
     handed_in: dict[int, str] = field(default_factory=dict)
 
 
@@ -90,6 +92,7 @@ class MisleadingMetric:
 class MisleadingMetrics(WithIntervals):
     aspect: str
     systems_chosen: str
+    data_slice: LeftOut[str] = ""
     systems: tuple[SystemName, ...]
     metrics: tuple[MisleadingMetric, ...]
 
@@ -111,6 +114,7 @@ class Separating(OfCorpus):
 
     aspect: str
     systems_chosen: str
+    data_slice: LeftOut[str] = ""
     power: float
     level: float
     method: str
@@ -136,5 +140,6 @@ class SystemProfile(WithIntervals):
     """``aspects``: in the order of the file, without those that nobody rated."""
 
     systems_chosen: str
+    data_slice: LeftOut[str] = ""
     systems: tuple[SystemName, ...]
     aspects: tuple[AspectMeans, ...]

@@ -4,13 +4,14 @@ in, side by side."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotations.corpora.queries import NotFound
+from annotations.corpora.rating_queries import SliceOf
 from annotations.models import System
 from workers.metrics.base import Level
 from workers.metrics.common.configuration import Configuration
@@ -120,6 +121,17 @@ class MetricScores:
             None if self.dialogue is None else self.dialogue[list(rows)],
         )
 
+    def within(self, part: SliceOf) -> MetricScores:
+        """Those of a slice: a system's score is its mean there. What scores systems alone has
+        compared all their responses, and has no score of a part of them."""
+        turn = self.turn[:, :, part.turns]
+        dialogue = None if self.dialogue is None else self.dialogue[:, :, part.dialogues]
+        system = np.full_like(self.system, np.nan)
+        system[self.rows_of("turn")] = _means(turn[self.rows_of("turn")])
+        if dialogue is not None:
+            system[self.rows_of("dialogue")] = _means(dialogue[self.rows_of("dialogue")])
+        return replace(self, turn=turn, dialogue=dialogue, system=system)
+
     def followed_by(self, others: MetricScores) -> MetricScores:
         """The metrics of both, of the same systems."""
         if not others.configurations:
@@ -142,6 +154,14 @@ class MetricScores:
             np.concatenate((self.runs_done, others.runs_done)),
             dialogue,
         )
+
+
+def _means(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Over the last axis, of what there is; NaN where there is nothing."""
+    there = ~np.isnan(scores)
+    count = there.sum(axis=-1)
+    total = np.where(there, scores, 0.0).sum(axis=-1)
+    return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
 
 
 def chosen_metrics(

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from annotations.corpora.slices import NO_SLICE
 from annotations.models import CorpusVersion, System
 from leaderboard.answers.metrics import MetricComparisons, PairsOfMetrics, TestedPair
 from leaderboard.queries.compared import MetricScores, chosen_metrics
@@ -81,11 +82,13 @@ def comparisons(
     level: CeilingLevel,
     systems: str | None = None,
     test: Test | None = None,
+    data_slice: str = NO_SLICE,
 ) -> MetricComparisons:
     """The stored kind: all metrics, ``systems`` by a word of ``system_choice``. See
     ``compared_pairs``."""
     key = resolve_choice(version, systems)
-    found = compared_pairs(version, aspect, level, None, chosen_systems(version, key), test=test)
+    chosen = chosen_systems(version, key)
+    found = compared_pairs(version, aspect, level, None, chosen, test=test, data_slice=data_slice)
     return replace(found, systems_chosen=key)
 
 
@@ -99,14 +102,15 @@ def compared_pairs(
     test: Test | None = None,
     permutations: int | None = None,
     seed: int = SEED,
+    data_slice: str = NO_SLICE,
 ) -> MetricComparisons:
     """Every pair of metrics at one level: the difference of their correlations with people and its
     p, as it is, after Holm and after Benjamini and Hochberg; and the letters that follow at 5 %
     after Holm. ``test`` None takes the one that keeps its level, see
-    docs/statistics_significance.md.
+    docs/statistics_significance.md. ``data_slice``: of these conversations alone.
     """
     chosen = list(systems if systems is not None else chosen_systems(version))
-    human = human_side(version, aspect, chosen)
+    human = human_side(version, aspect, chosen, data_slice)
     scores = upright(chosen_metrics(compared_scores(version, chosen, human.order), metrics))
     used: Test = test or default_test(level, rated_systems(human, level))
     draws = permutations or permutations_for(len(scores.texts) * (len(scores.texts) - 1) // 2)
@@ -117,6 +121,7 @@ def compared_pairs(
         aspect=aspect,
         level=level,
         systems=tuple(system.name for system in chosen),
+        data_slice=data_slice,
         design=human.design.kind,
         metrics=tuple(texts),
         coefficients={name: _pairs(texts, found) for name, found in tests.items()},

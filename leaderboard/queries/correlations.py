@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from annotations.corpora.rating_queries import RatedItems
+from annotations.corpora.slices import NO_SLICE
 from annotations.models import CorpusVersion, System
 from common.correlation import COEFFICIENTS
 from common.estimates import Estimate
@@ -69,6 +70,7 @@ def meta_evaluation(
     interval: Method | None = None,
     variants: bool = True,
     systems_chosen: str = NAMED,
+    data_slice: str = NO_SLICE,
 ) -> MetricCorrelations:
     """Correlation of every metric with people.
 
@@ -78,14 +80,15 @@ def meta_evaluation(
     ``redraw``, ``interval``: as ``Recipe`` has them. ``systems`` None: those of ``resolve_choice``,
     for all metrics alike; ``systems_chosen`` is what signatures call systems that are given.
     ``variants`` False: without the averages, accuracies, split halves and corrected coefficients of
-    ``leaderboard.queries.variants``, and without the baseline.
+    ``leaderboard.queries.variants``, and without the baseline. ``data_slice``: of these
+    conversations alone.
     """
     recipe = Recipe.of(redraw, interval, resamples, seed)
     if systems is None:
         systems_chosen = resolve_choice(version)
         systems = chosen_systems(version, systems_chosen)
     chosen = list(systems)
-    human = human_side(version, aspect, chosen)
+    human = human_side(version, aspect, chosen, data_slice)
     if rated is not None:
         human = replace(human, dialogue=None) if rated == "turn" else replace(human, turn=None)
     scores = chosen_metrics(compared_scores(version, chosen, human.order), metrics)
@@ -110,6 +113,7 @@ def meta_evaluation(
                 besides,
                 halves.get(level),
                 systems_chosen,
+                data_slice,
             )
     reliability, ceiling = _of_reliability(halves, wanted_levels) if variants else ({}, {})
     warnings = reading_warnings(version, scores.texts, chosen)
@@ -119,6 +123,7 @@ def meta_evaluation(
         aspect=aspect,
         systems=tuple(system.name for system in chosen),
         systems_chosen=systems_chosen,
+        data_slice=data_slice,
         design=human.design.kind,
         resamples=resamples,
         seed=seed,
@@ -161,6 +166,7 @@ def rows_of_level(
     besides: Variants | None = None,
     reliability: dict[str, Estimate] | None = None,
     systems_chosen: str = NAMED,
+    data_slice: str = NO_SLICE,
 ) -> list[CorrelationRow]:
     """``besides``: what else the rows hold, by the metric's row; ``reliability``: of the human
     scores at this level."""
@@ -172,6 +178,7 @@ def rows_of_level(
             corpus_version=version.label,
             aspect=aspect,
             systems=systems_chosen,
+            slice=data_slice or None,
             design=design_in_signature(human),
             level=level,
             n=correlation.n,

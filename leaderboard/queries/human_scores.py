@@ -3,7 +3,7 @@ places."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +19,8 @@ from annotations.corpora.rating_queries import (
     rated_items,
     turn_order,
 )
+from annotations.corpora.slices import NO_SLICE, dialogues_in
+from annotations.formats.records import Level
 from annotations.models import CorpusVersion, System
 from leaderboard.queries.compared import MetricScores
 from leaderboard.statistics.bounded import Bounds
@@ -66,19 +68,37 @@ class HumanSide:
         return self.turn or (self.dialogue if level == "system" else None)
 
 
-def human_side(version: CorpusVersion, aspect: str, systems: Sequence[System]) -> HumanSide:
+def human_side(
+    version: CorpusVersion, aspect: str, systems: Sequence[System], data_slice: str = NO_SLICE
+) -> HumanSide:
+    """``data_slice``: as if the corpus held these dialogues alone."""
     order = turn_order(version)
+    if data_slice:
+        order = order.of_dialogues(dialogues_in(version, data_slice))
+    turn, dialogue = (
+        rated_items(version, aspect, level, systems, order) if is_rated(version, aspect) else None
+        for level, is_rated in _IS_RATED.items()
+    )
     return HumanSide(
         systems=tuple(systems),
         order=order,
-        turn=rated_items(version, aspect, "turn", systems)
-        if has_turn_ratings(version, aspect)
-        else None,
-        dialogue=rated_items(version, aspect, "dialogue", systems)
-        if has_dialogue_ratings(version, aspect)
-        else None,
+        turn=_unless_unrated(turn, data_slice),
+        dialogue=_unless_unrated(dialogue, data_slice),
         answered=answered_turns(systems, order),
     )
+
+
+_IS_RATED: dict[Level, Callable[[CorpusVersion, str], bool]] = {
+    "turn": has_turn_ratings,
+    "dialogue": has_dialogue_ratings,
+}
+
+
+def _unless_unrated(items: RatedItems | None, data_slice: str) -> RatedItems | None:
+    """People may have rated at this level elsewhere, and nothing of the slice."""
+    if items is None or (data_slice and not np.isfinite(items.matrix.scores).any()):
+        return None
+    return items
 
 
 def scale_of(version: CorpusVersion, aspect: str) -> Bounds:

@@ -31,8 +31,8 @@ class ResponseLength:
 
 
 def response_lengths(systems: Sequence[System], order: TurnOrder) -> MetricScores:
-    """Scores of one row, ``ResponseLength``, in the order of the turns; NaN where there is no
-    response, 0 for an empty one."""
+    """Scores of one row, ``ResponseLength``, in the order of the turns (of a slice, of its own);
+    NaN where there is no response, 0 for an empty one."""
     turn = np.full((1, len(systems), len(order.turn_pks)), np.nan)
     system_index = {system.pk: number for number, system in enumerate(systems)}
     turn_index = {int(pk): number for number, pk in enumerate(order.turn_pks)}
@@ -40,7 +40,8 @@ def response_lengths(systems: Sequence[System], order: TurnOrder) -> MetricScore
         "system_id", "turn_id", "text"
     )
     for system, turn_pk, text in responses.iterator(chunk_size=RESPONSES_A_READ):
-        turn[0, system_index[system], turn_index[turn_pk]] = len(text.split())
+        if turn_pk in turn_index:
+            turn[0, system_index[system], turn_index[turn_pk]] = len(text.split())
     given = ~np.isnan(turn)
     counts = given.sum(axis=2)
     means = np.divide(

@@ -15,6 +15,7 @@ from annotations.corpora.rating_queries import (
     has_turn_ratings,
     rated_items,
 )
+from annotations.corpora.slices import NO_SLICE
 from annotations.models import CorpusVersion, System
 from common.estimates import Undefined
 from leaderboard.answers.systems import RankedSystem, ScoringMetric, SystemStanding
@@ -33,6 +34,8 @@ from workers.models import MetricRun
 MEANS_CI = "jackknife-t95-over-dialogues"
 """How intervals of systems' means are made; see ``rank_systems``."""
 NOT_COMPUTED = "not computed for this system"
+NOT_OF_A_SLICE = "it scores whole systems: it has no score of a part of their responses"
+NOT_IN_THIS_SLICE = "no score of this system in these conversations"
 
 
 def system_standing(
@@ -42,11 +45,12 @@ def system_standing(
     *,
     resamples: int = RESAMPLES,
     seed: int = SEED,
+    data_slice: str = NO_SLICE,
 ) -> SystemStanding:
     """Every system's mean human rating with interval, rank range and band, and its score on every
-    metric."""
+    metric; ``data_slice``: of these conversations alone."""
     chosen = list(systems if systems is not None else select_systems(version))
-    human = human_side(version, aspect, chosen)
+    human = human_side(version, aspect, chosen, data_slice)
     scores = compared_scores(version, chosen, human.order)
     reasons = _why_no_system_score(chosen)
     items = human.at("system")
@@ -68,11 +72,14 @@ def system_standing(
         resamples=resamples,
         seed=seed,
         ci=MEANS_CI,
+        data_slice=data_slice,
         metrics=tuple(
             ScoringMetric(
                 metric=configuration.text,
                 signature=configuration.signature(
-                    corpus=version.corpus.slug, corpus_version=version.label
+                    corpus=version.corpus.slug,
+                    corpus_version=version.label,
+                    slice=data_slice or None,
                 ),
                 higher_is_better=configuration.higher_is_better,
                 range=configuration.value_range,
@@ -92,7 +99,9 @@ def system_standing(
                 worst_rank=rank.worst_rank,
                 band=rank.band,
                 scores=tuple(
-                    Undefined(_why_none(one, system, reasons)) if np.isnan(score) else float(score)
+                    Undefined(_why_none(one, system, reasons, data_slice))
+                    if np.isnan(score)
+                    else float(score)
                     for one, score in zip(
                         scores.configurations, scores.system[:, number], strict=True
                     )
@@ -104,8 +113,15 @@ def system_standing(
 
 
 def _why_none(
-    metric: ComparedMetric, system: System, reasons: dict[tuple[int, str, str], str]
+    metric: ComparedMetric,
+    system: System,
+    reasons: dict[tuple[int, str, str], str],
+    data_slice: str,
 ) -> str:
+    if data_slice and metric.levels == {"system"}:
+        return NOT_OF_A_SLICE
+    if data_slice:
+        return NOT_IN_THIS_SLICE
     if isinstance(metric, Configuration):
         return reasons.get((system.pk, metric.text, metric.metric.version), NOT_COMPUTED)
     return NOT_HANDED_IN

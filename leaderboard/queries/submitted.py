@@ -86,9 +86,12 @@ def compared_scores(
 ) -> MetricScores:
     """Finished runs, then submitted metrics. ``only`` names those to read, where others are not
     wanted."""
-    return metric_scores(systems, len(order.turn_pks), only).followed_by(
-        submitted_scores(version, systems, order, only)
+    part = order.slice_of
+    whole = part.whole if part else order
+    scores = metric_scores(systems, len(whole.turn_pks), only).followed_by(
+        submitted_scores(version, systems, whole, only)
     )
+    return scores.within(part) if part else scores
 
 
 def submitted_scores(

@@ -12,6 +12,7 @@ from annotations.console import (
     figure_with_interval,
 )
 from annotations.corpora.queries import NotFound, resolve_aspect, version_of
+from annotations.corpora.slices import resolve_slice
 from common.tables.csv_text import csv_line
 from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
 from leaderboard.board_text import design_text
@@ -74,6 +75,13 @@ class Command(ConsoleCommand):
             help="of what is rated and scored",
         )
         parser.add_argument(
+            "--slice",
+            metavar="KEY:VALUE",
+            default="",
+            help="of the conversations whose metadata, or a label of theirs, has this value alone, "
+            "such as language:de",
+        )
+        parser.add_argument(
             "--metrics",
             metavar="a,b",
             default="",
@@ -121,6 +129,7 @@ class Command(ConsoleCommand):
                 redraw=options["redraw"],
                 interval=options["interval"],
                 systems_chosen=choice,
+                data_slice=resolve_slice(version, options["slice"]),
             )
         except (NotFound, ConfigurationError) as refusal:
             raise CommandError(str(refusal)) from None

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from annotations.corpora.slices import NO_SLICE
 from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
 from leaderboard.estimate_cells import COEFFICIENT_NAMES, COEFFICIENTS
 from leaderboard.queries.system_choice import ALL, SystemChoice
@@ -90,8 +91,8 @@ class UnknownParam(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class BoardParams:
-    """``level``, ``coefficient`` and ``variant`` choose the numbers, ``systems`` what they are
-    computed of; the rest leaves metrics out. ``search``: part of a metric's name."""
+    """``level``, ``coefficient`` and ``variant`` choose the numbers, ``systems`` and ``data_slice``
+    what they are computed of; the rest leaves metrics out. ``search``: part of a metric's name."""
 
     level: str = "turn"
     coefficient: str = "pearson"
@@ -101,6 +102,7 @@ class BoardParams:
     method: str = ANY
     origin: str = ANY
     search: str = ""
+    data_slice: str = NO_SLICE
 
     @property
     def column(self) -> str:
@@ -131,12 +133,13 @@ class BoardParams:
             "coefficient": self.coefficient,
             "variant": self.variant,
             "systems": self.systems,
+            "slice": self.data_slice,
             "needs": self.needs,
             "method": self.method,
             "origin": self.origin,
             "q": self.search,
         }
-        implied = {"coefficient": "pearson", "variant": GLOBAL, "q": ""}
+        implied = {"coefficient": "pearson", "variant": GLOBAL, "slice": NO_SLICE, "q": ""}
         return {
             name: value for name, value in found.items() if value not in (ANY, implied.get(name))
         }
@@ -157,9 +160,13 @@ class BoardParams:
 
 
 def parse_params(
-    params: Mapping[str, str], systems: str, document: MetricCorrelations | None = None
+    params: Mapping[str, str],
+    systems: str,
+    document: MetricCorrelations | None = None,
+    data_slice: str = NO_SLICE,
 ) -> BoardParams:
-    """From an address whose choice of systems was resolved (``resolve_choice``). Without a level it
+    """From an address whose choice of systems and slice were resolved (``resolve_choice``,
+    ``resolve_slice``). Without a level it
     is the first of the document at which a metric has a value. Raises ``UnknownParam``."""
     coefficient = _one_of(params, "coefficient", "pearson", COEFFICIENT_NAMES)
     return BoardParams(
@@ -173,6 +180,7 @@ def parse_params(
         method=_one_of(params, "method", ANY, (ANY, *METHODS)),
         origin=_one_of(params, "origin", ANY, (ANY, *ORIGINS)),
         search=params.get("q", "").strip()[:LONGEST_SEARCH],
+        data_slice=data_slice,
     )
 
 
@@ -239,8 +247,9 @@ def filter_form(
     aspect: str,
     aspects: Sequence[str],
     systems: Sequence[SystemChoice],
+    slices: Sequence[tuple[str, str]] = (),
 ) -> BoardForm:
-    """Only choices among two values and more."""
+    """Only choices among two values and more; ``slices``: (value, label)."""
     of_metric = {row.metric: row for row in document.rows}
     segments = [
         _select("level", "Level", [(level, level) for level in document.levels], params.level),
@@ -252,6 +261,7 @@ def filter_form(
         _select(
             "systems", "Systems", [(one.key, _counted(one)) for one in systems], params.systems
         ),
+        _select("slice", "Conversations", list(slices), params.data_slice),
         _select(
             "needs",
             "Requires",

@@ -65,7 +65,11 @@ def corpora_with_findings(
     boards = _default_boards(versions)
     shown = sorted(versions, key=lambda one: (one.pk not in boards, one.simulated))[:most]
     compared = stored_rows([one for one in shown if one.pk in boards], comparisons)
-    tests = {_question(row.version_id, **row.parameters): row for row in compared}
+    tests = {
+        _question(row.version_id, **row.parameters): row
+        for row in compared
+        if "data_slice" not in row.parameters
+    }
     return [
         (one, _finding_of(boards[one.pk], tests) if one.pk in boards else None) for one in shown
     ]
@@ -78,7 +82,8 @@ def _default_boards(versions: Iterable[CorpusVersion]) -> dict[int, Analysis]:
     found: dict[int, Analysis] = {}
     for row in stored_rows(versions, metric_leaderboard):
         systems = row.parameters.get("systems")
-        if row.parameters.get("aspect") != aspects[row.version_id]:
+        is_of_a_slice = "data_slice" in row.parameters
+        if is_of_a_slice or row.parameters.get("aspect") != aspects[row.version_id]:
             continue
         if systems == WITHOUT_GOLD or (systems == ALL and row.version_id not in found):
             found[row.version_id] = row

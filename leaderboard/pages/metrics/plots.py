@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from annotations.corpora.slices import NO_SLICE
 from annotations.models import CorpusVersion, Response
 from common.estimates import Estimate
 from common.tables.numerals import written_interval
@@ -20,6 +21,7 @@ from leaderboard.board_text import name_of
 from leaderboard.estimate_cells import COEFFICIENT_NAMES, coverage_badges, coverage_text
 from leaderboard.figures import Figure, Level, Point, metric_vs_human_scatter
 from leaderboard.figures.forest import ForestRow, forest
+from leaderboard.metric_requests import correlation_params, slice_params
 from leaderboard.pages.metrics.figures import scores_by_human
 from leaderboard.pages.metrics.filters import GLOBAL, VARIANTS, BoardParams, parse_params
 from leaderboard.pages.metrics.letters import SHARED_LETTER, Letters
@@ -64,7 +66,8 @@ def forest_figure(
             )
             if part
         ),
-        signature=f"{document.corpus} {document.corpus_version}, systems:{document.systems_chosen}",
+        signature=f"{document.corpus} {document.corpus_version}, systems:{document.systems_chosen}"
+        + (f", slice:{document.data_slice}" if document.data_slice else ""),
     )
 
 
@@ -149,14 +152,17 @@ def _shown_first(version: CorpusVersion) -> list[dict[str, Any]]:
     "scatter", version=4, for_files="points", resolved=with_choice, shown_first=_shown_first
 )
 def scatter_documents(
-    version: CorpusVersion, aspect: str, metric: str, systems: str | None = None
+    version: CorpusVersion,
+    aspect: str,
+    metric: str,
+    systems: str | None = None,
+    data_slice: str = NO_SLICE,
 ) -> dict[str, Any]:
     """``{"figures": […], "points": […]}`` as stored: the figures as they are drawn, and for files
     every point of those that have too many for a page."""
-    correlations = answer_of(
-        version, metric_leaderboard, aspect=aspect, systems=resolve_choice(version, systems)
-    )
-    standing = answer_of(version, system_leaderboard, aspect=aspect)
+    requested = correlation_params(aspect, resolve_choice(version, systems), data_slice)
+    correlations = answer_of(version, metric_leaderboard, **requested)
+    standing = answer_of(version, system_leaderboard, aspect=aspect, **slice_params(data_slice))
     figures = scatter_figures(version, aspect, metric, correlations, standing)
     return {"figures": [document_of(figure) for figure in figures], "points": long_points(figures)}
 
@@ -171,7 +177,7 @@ def scatter_figures(
     """Metric against human scores at each level where both exist. ``standing`` is the system
     leaderboard's answer."""
     systems = chosen_systems(version, document.systems_chosen)
-    human = queries.human_side(version, aspect, systems)
+    human = queries.human_side(version, aspect, systems, document.data_slice)
     scores = queries.chosen_metrics(
         queries.compared_scores(version, systems, human.order, [metric]), [metric]
     )
@@ -268,7 +274,7 @@ def _turn_points(
             hover=texts.get(
                 (human.systems[items.system[item]].pk, int(order.turn_pks[items.turn[item]])), ""
             ),
-            dialogue=int(items.dialogue[item]),
+            dialogue=order.position(items.dialogue[item]),
             turn=int(order.numbers[items.turn[item]]),
         )
         for item in np.flatnonzero(np.isfinite(means) & np.isfinite(metric))
@@ -287,7 +293,7 @@ def _dialogue_points(human: queries.HumanSide, scores: queries.MetricScores) -> 
             metric=float(metric[place]),
             swatch=human.systems[grid.system[place]].position,
             item=f"dialogue {human.order.dialogue_ids[grid.dialogue[place]]}",
-            dialogue=int(grid.dialogue[place]),
+            dialogue=human.order.position(grid.dialogue[place]),
         )
         for place in np.flatnonzero(np.isfinite(grid.scores[0]) & np.isfinite(metric))
     ]

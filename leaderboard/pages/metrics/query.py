@@ -9,6 +9,7 @@ from datetime import datetime
 
 from django.db.models import Max, Sum
 
+from annotations.corpora.slices import NO_SLICE
 from annotations.models import CorpusVersion, System
 from common.estimates import Estimate
 from leaderboard.answers.metrics import Cost, MetricCorrelations
@@ -22,12 +23,18 @@ from workers.models import MetricRun
 
 @registered("correlations", version=6, resolved=with_choice, shown_first=of_the_main_aspect)
 def metric_leaderboard(
-    version: CorpusVersion, aspect: str, systems: str | None = None
+    version: CorpusVersion,
+    aspect: str,
+    systems: str | None = None,
+    data_slice: str = NO_SLICE,
 ) -> MetricCorrelations:
-    """``meta_evaluation`` of a choice of systems (without-gold, …), with what metrics cost."""
+    """``meta_evaluation`` of a choice of systems (without-gold, …) and of a slice, with what
+    metrics cost."""
     key = resolve_choice(version, systems)
     chosen = chosen_systems(version, key)
-    found = meta_evaluation(version, aspect, systems=chosen, systems_chosen=key)
+    found = meta_evaluation(
+        version, aspect, systems=chosen, systems_chosen=key, data_slice=data_slice
+    )
     return replace(found, cost=costs(version, chosen, (row.metric for row in found.rows)))
 
 

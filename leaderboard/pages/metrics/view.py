@@ -18,6 +18,7 @@ from common.tables.to_html import TableWriter
 from common.web import page
 from leaderboard.answers.metrics import MetricComparisons, MetricCorrelations
 from leaderboard.corpus_context import corpus_context
+from leaderboard.data_slices import slice_note, slice_options, slice_or_404
 from leaderboard.metric_requests import comparison_params, correlation_params
 from leaderboard.pages.judges.items import inspector_links
 from leaderboard.pages.metrics.filters import (
@@ -49,18 +50,19 @@ PLOTS = "Plots"
 @require_safe
 def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     """Every metric's agreement with people; in the address ``level``, ``coefficient``, ``variant``,
-    ``systems`` (what the numbers are of), ``needs``, ``method``, ``origin``, ``q`` (which metrics;
+    ``systems``, ``slice`` (what the numbers are of), ``needs``, ``method``, ``origin``, ``q`` (which metrics;
     part of a name), ``metric`` (whose plots)."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
-    systems = systems_or_404(request, version)
-    _params(request, systems)  # what it does not have is refused before anything is computed
-    found = look(version, metric_leaderboard, **correlation_params(aspect, systems))
+    systems, data_slice = systems_or_404(request, version), slice_or_404(request, version)
+    # What it does not have is refused before anything is computed
+    _params(request, systems, data_slice)
+    found = look(version, metric_leaderboard, **correlation_params(aspect, systems, data_slice))
     context: dict[str, Any] = corpus_context(version, "metrics", aspect)
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Metric leaderboard")
     whole = found.answer
-    params = _params(request, systems, whole)
+    params = _params(request, systems, data_slice, whole)
     document = filtered(whole, params)
     compared, letters = _letters(version, aspect, params, whole)
     no_letters = why_no_letters(compared.answer if compared else None, params.coefficient)
@@ -87,8 +89,16 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "analysis": found,
         "compared": compared,
         "params": params,
-        "form": filter_form(whole, params, aspect, version.aspects, system_choices(version)),
+        "form": filter_form(
+            whole,
+            params,
+            aspect,
+            version.aspects,
+            system_choices(version),
+            slice_options(version, data_slice),
+        ),
         "system_note": system_note(version, systems),
+        "slice_note": slice_note(version, data_slice),
         "headline": headline(document, params, letters),
         "table": table,
         "columns": cache(lambda: shown_columns(table().table, params, document)),
@@ -100,7 +110,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "figure": figure,
         "left_out": _count(whole) - _count(document),
         "metric": metric,
-        "plots_query": _plots_query(version, aspect, metric, systems),
+        "plots_query": _plots_query(version, aspect, metric, params),
         "metric_page": "" if comes else _metric_page(metric, version),
         "judges": inspector_links(version, (row.metric for row in document.rows), aspect),
         "has_metrics": bool(whole.rows),
@@ -122,10 +132,13 @@ def _registered() -> str:
 
 
 def _params(
-    request: HttpRequest, systems: str, document: MetricCorrelations | None = None
+    request: HttpRequest,
+    systems: str,
+    data_slice: str,
+    document: MetricCorrelations | None = None,
 ) -> BoardParams:
     try:
-        return parse_params(request.GET, systems, document)
+        return parse_params(request.GET, systems, document, data_slice)
     except UnknownParam as unknown:
         raise Http404(str(unknown)) from None
 
@@ -137,7 +150,7 @@ def _letters(
     in it."""
     if params.shown_variant != GLOBAL or _count(document) < 2:
         return None, None
-    requested = comparison_params(aspect, params.level, params.systems)
+    requested = comparison_params(aspect, params.level, params.systems, params.data_slice)
     if requested is None:
         return None, None
     found = look(version, comparisons, **requested)
@@ -159,10 +172,14 @@ def _metric_page(configuration: str, version: CorpusVersion) -> str:
     return f"{address}{'&' if '?' in address else '?'}{urlencode({'corpus': version.corpus.slug})}"
 
 
-def _plots_query(version: CorpusVersion, aspect: str, metric: str, systems: str) -> str:
-    return urlencode(
-        {"metric": metric, "aspect": aspect, "version": version.number, "systems": systems}
-    )
+def _plots_query(version: CorpusVersion, aspect: str, metric: str, params: BoardParams) -> str:
+    query = {
+        "metric": metric,
+        "aspect": aspect,
+        "version": version.number,
+        "systems": params.systems,
+    }
+    return urlencode(query | ({"slice": params.data_slice} if params.data_slice else {}))
 
 
 def _will_be_there(request: HttpRequest, found: Look[MetricCorrelations]) -> bool:
@@ -194,14 +211,15 @@ def _chosen_metric(request: HttpRequest, document: MetricCorrelations, params: B
 
 @require_safe
 def scatter(request: HttpRequest, slug: str) -> HttpResponse:
-    """One ``metric`` against people at each level: a page of its own, or the part of the
-    leaderboard that asks for it; ``download=scatter-turn-data.csv``,
+    """One ``metric`` against people at each level, of ``systems`` and of a ``slice``: a page of its
+    own, or the part of the leaderboard that asks for it; ``download=scatter-turn-data.csv``,
     ``scatter-dialogue-data.csv``, ``scatter-system-data.csv`` or ``by-human-data.csv``."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     context = corpus_context(version, "metrics", aspect)
-    systems = systems_or_404(request, version)
-    correlations = look(version, metric_leaderboard, **correlation_params(aspect, systems))
+    systems, data_slice = systems_or_404(request, version), slice_or_404(request, version)
+    requested = correlation_params(aspect, systems, data_slice)
+    correlations = look(version, metric_leaderboard, **requested)
     if correlations.answer is None:
         return waiting_page(request, context, correlations, page_name=PLOTS, below_tab=True)
     if _will_be_there(request, correlations):
@@ -214,7 +232,7 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     )
     if not metric:
         raise Http404("no metric is computed on this corpus")
-    drawn = look(version, scatter_documents, aspect=aspect, metric=metric, systems=systems)
+    drawn = look(version, scatter_documents, metric=metric, **requested)
     with_points = whole(drawn) if "download" in request.GET else None
     if drawn.answer is None or ("download" in request.GET and with_points is None):
         return waiting_page(request, context, drawn, page_name=PLOTS, below_tab=True)
@@ -227,6 +245,7 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
     context |= {
         "metric": metric,
         "system_note": system_note(version, systems),
+        "slice_note": slice_note(version, data_slice),
         "figures": cache(lambda: [figure_of(document) for document in documents]),
         "is_part": bool(request.htmx),
         "written_from": (drawn.stored, bool(request.htmx)),

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from annotations.corpora.rating_queries import RatedItems
+from annotations.corpora.slices import NO_SLICE
 from annotations.models import CorpusVersion, System
 from common.estimates import Estimate
 from leaderboard.answers import SystemName
@@ -51,12 +52,14 @@ PLACES = ("place", "best", "worst")
 
 
 @registered("systems", version=3, shown_first=of_the_main_aspect)
-def system_leaderboard(version: CorpusVersion, aspect: str, systems: str = ALL) -> SystemStanding:
-    """``system_standing`` of a choice of systems: all, agents, …"""
+def system_leaderboard(
+    version: CorpusVersion, aspect: str, systems: str = ALL, data_slice: str = NO_SLICE
+) -> SystemStanding:
+    """``system_standing`` of a choice of systems: all, agents, …; and of a slice."""
     chosen = chosen_systems(version, systems)
     times = handed_in_at(version, chosen)
     return replace(
-        system_standing(version, aspect, chosen),
+        system_standing(version, aspect, chosen, data_slice=data_slice),
         systems_chosen=systems,
         handed_in={one.position: times[one.pk].isoformat() for one in chosen if one.pk in times},
     )
@@ -64,17 +67,21 @@ def system_leaderboard(version: CorpusVersion, aspect: str, systems: str = ALL) 
 
 @registered("misleading-metrics", version=1, resolved=with_choice, shown_first=of_the_main_aspect)
 def misleading_metrics(
-    version: CorpusVersion, aspect: str, systems: str | None = None
+    version: CorpusVersion,
+    aspect: str,
+    systems: str | None = None,
+    data_slice: str = NO_SLICE,
 ) -> MisleadingMetrics:
     """Every metric's places of the systems beside people's; see ``RankDifferences``."""
     systems = resolve_choice(version, systems)
     chosen = chosen_systems(version, systems)
-    human = human_side(version, aspect, chosen)
+    human = human_side(version, aspect, chosen, data_slice)
     return MisleadingMetrics(
         corpus=version.corpus.slug,
         corpus_version=version.label,
         aspect=aspect,
         systems_chosen=systems,
+        data_slice=data_slice,
         ci=MEANS_CI,
         resamples=RESAMPLES,
         seed=SEED,
@@ -145,9 +152,11 @@ PAIRED, UNPAIRED = (
 
 
 @registered("separating", version=3, shown_first=of_the_main_aspect)
-def separating(version: CorpusVersion, aspect: str, systems: str = ALL) -> Separating:
+def separating(
+    version: CorpusVersion, aspect: str, systems: str = ALL, data_slice: str = NO_SLICE
+) -> Separating:
     chosen = chosen_systems(version, systems)
-    items = human_side(version, aspect, chosen).at("system")
+    items = human_side(version, aspect, chosen, data_slice).at("system")
     pairs = () if items is None else tuple(_neighbours(items, chosen))
     tests = {True: PAIRED, False: UNPAIRED}
     used = sorted({pair.is_paired for pair in pairs}, reverse=True) or [True]
@@ -156,6 +165,7 @@ def separating(version: CorpusVersion, aspect: str, systems: str = ALL) -> Separ
         corpus_version=version.label,
         aspect=aspect,
         systems_chosen=systems,
+        data_slice=data_slice,
         power=POWER,
         level=LEVEL,
         method=METHOD.format(test=" or ".join(tests[one] for one in used)),
@@ -232,11 +242,13 @@ def _profile_shown_first(version: CorpusVersion) -> list[dict[str, Any]]:
 
 
 @registered("system-profile", version=2, shown_first=_profile_shown_first)
-def system_profile(version: CorpusVersion, systems: str = ALL) -> SystemProfile:
+def system_profile(
+    version: CorpusVersion, systems: str = ALL, data_slice: str = NO_SLICE
+) -> SystemProfile:
     chosen = chosen_systems(version, systems)
     aspects = []
     for aspect in version.aspects:
-        human = human_side(version, aspect, chosen)
+        human = human_side(version, aspect, chosen, data_slice)
         items = human.at("system")
         if items is None:
             continue
@@ -254,6 +266,7 @@ def system_profile(version: CorpusVersion, systems: str = ALL) -> SystemProfile:
         corpus=version.corpus.slug,
         corpus_version=version.label,
         systems_chosen=systems,
+        data_slice=data_slice,
         ci=MEANS_CI,
         resamples=RESAMPLES,
         seed=SEED,

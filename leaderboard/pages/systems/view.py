@@ -28,7 +28,9 @@ from leaderboard.answers.systems import (
     SystemStanding,
 )
 from leaderboard.corpus_context import corpus_context
+from leaderboard.data_slices import slice_note, slice_options, slice_or_404
 from leaderboard.figures import Figure
+from leaderboard.metric_requests import slice_params
 from leaderboard.pages.raters.query import rater_effects
 from leaderboard.pages.systems.figures.rank_differences import RankDifference
 from leaderboard.pages.systems.misleading import (
@@ -74,6 +76,7 @@ PRESERVED_PARAMS = (
     "version",
     "aspect",
     "systems",
+    "slice",
     "kind",
     "q",
     "metric",
@@ -103,7 +106,8 @@ class Section(Generic[A]):
 @require_safe
 def systems(request: HttpRequest, slug: str) -> HttpResponse:
     """Systems by human mean, with ranks and metrics: ``aspect``, ``systems`` (ranked among:
-    ``all``, ``without-gold``, ``without-people``, ``track:…``, ``round:…``), ``kind`` (repeated;
+    ``all``, ``without-gold``, ``without-people``, ``track:…``, ``round:…``), ``slice``
+    (KEY:VALUE of the conversations' metadata), ``kind`` (repeated;
     only ``agent``, ``human``, ``gold``, ``baseline``), ``q`` (part of a name), ``metric`` (the one
     compared with the human ranking), ``profile`` (numbers of systems drawn by aspect), ``part=more`` (what is
     below the board, which the page asks for)."""
@@ -111,7 +115,8 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     aspect = aspect_or_404(request, version)
     chosen = systems_or_404(request, version, default=ALL)
     choices = system_choices(version)
-    requested = {} if chosen == ALL else {"systems": chosen}
+    data_slice = slice_or_404(request, version)
+    requested = slice_params(data_slice) | ({} if chosen == ALL else {"systems": chosen})
     found = look(version, system_leaderboard, aspect=aspect, **requested)
     context: dict[str, Any] = {
         **corpus_context(version, "systems", aspect),
@@ -123,12 +128,12 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     document = found.answer
     kinds = sorted({*request.GET.getlist("kind")} & {*KINDS})
     # Metrics are compared without reference responses unless all systems are asked for by name.
-    misleading = _misleading(
-        request, version, aspect, {"systems": chosen} if request.GET.get("systems") else {}
-    )
+    named = {"systems": chosen} if request.GET.get("systems") else {}
+    misleading = _misleading(request, version, aspect, slice_params(data_slice) | named)
     effects = look(version, rater_effects, aspect=aspect)
 
-    corrected = _corrected(effects.answer)
+    # Raters' severity is estimated from all conversations.
+    corrected = None if data_slice else _corrected(effects.answer)
     shown_kinds = tuple(kinds)
     search = request.GET.get("q", "").strip()[:LONGEST_SEARCH]
     shown = shown_systems(document, kinds, search)
@@ -184,6 +189,9 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "choices": choices,
         "metrics_note": system_note(version, misleading.look.parameters["systems"]),
         "chosen": chosen,
+        "slices": slice_options(version, data_slice),
+        "data_slice": data_slice,
+        "slice_note": slice_note(version, data_slice),
         "kinds": [(kind, kind in kinds, counts[kind]) for kind in KINDS if counts[kind]],
         "search": search,
         "permanent_link": request.build_absolute_uri(
