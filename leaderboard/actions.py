@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,9 @@ from common.text import text_fault
 from leaderboard.models import SubmittedMetric, SubmittedScores
 from leaderboard.results.rows import drop
 
+LONGEST_NAME = 80
+METRIC_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+"""As of built-in metrics: it stands in commands, addresses and files."""
 LONGEST_WITHDRAWAL = 500
 ROWS_AT_A_TIME = 20
 """A system's scores are one row, which may hold a hundred thousand of them."""

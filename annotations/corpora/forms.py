@@ -37,8 +37,9 @@ def _longest(field: str) -> int:
     return int(Corpus._meta.get_field(field).max_length or 0)
 
 
-class CorpusForm(forms.Form):
-    """What the file itself must be is said by its importer."""
+class UploadForm(forms.Form):
+    """A file that is shown before it is stored, and what the columns of a table are. What the file
+    itself must be is said by its importer."""
 
     file = forms.FileField(
         required=False,
@@ -47,6 +48,63 @@ class CorpusForm(forms.Form):
         error_messages={"empty": gettext_lazy("The file is empty.")},
     )
     uploaded = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    upload: PendingUpload | None = None
+
+    def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+
+    def mapping(self) -> TableMapping | None:
+        """What the columns of a table are, where the form says it of this file."""
+        if self.cleaned_data["file"]:
+            return None
+        columns: dict[str, Column] = {}
+        for place in range(MAX_MAPPED_COLUMNS):
+            name, use = self.data.get(f"column-{place}"), self.data.get(f"use-{place}")
+            if name is None or use not in USES:
+                break
+            is_judged = use in ("score", "label")
+            aspect, rater = (
+                self.data.get(f"{part}-{place}", "").strip()[:100] if is_judged else ""
+                for part in ("aspect", "rater")
+            )
+            columns[name] = Column(use, aspect, rater)
+        return TableMapping(columns) if columns else None
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if file and file.size > settings.MAX_CORPUS_UPLOAD_BYTES:
+            raise forms.ValidationError(
+                _(
+                    "The file is larger than %(limit)s MB. Import it on the server: manage.py "
+                    "import_corpus."
+                ),
+                params={"limit": settings.MAX_CORPUS_UPLOAD_BYTES // 1_000_000},
+            )
+        return file
+
+    def take_the_file(self, cleaned: dict[str, Any]) -> None:
+        """A file that was sent is stored for later, whatever else is wrong in the form."""
+        if "file" in self.errors:
+            return
+        if file := cleaned.get("file"):
+            self.upload = pending_uploads.store(
+                Path(file.temporary_file_path()), file.name, self.user
+            )
+        elif token := cleaned.get("uploaded"):
+            self.upload = pending_uploads.find(token, self.user)
+            if self.upload is None:
+                self.add_error("file", _("The file is no longer here. Choose it again."))
+        else:
+            self.add_error("file", _("Choose a file."))
+        self.data = self.data.copy()
+        self.data["uploaded"] = self.upload.token if self.upload else ""
+
+
+class CorpusForm(UploadForm):
+    """What the file itself must be is said by its importer."""
+
     format = forms.ChoiceField(required=False, label=gettext_lazy("Format"))
     name = forms.CharField(
         required=False,
@@ -90,11 +148,9 @@ class CorpusForm(forms.Form):
 
     likely_format = ""
     """What the file looks like, where that is not the format that was chosen."""
-    upload: PendingUpload | None = None
 
-    def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.user = user
         self.fields["format"].choices = [  # type: ignore[attr-defined]
             ("", _("Detect from the file")),
             *((one.name, f"{one.name}: {one.summary}") for one in importers().values()),
@@ -106,35 +162,6 @@ class CorpusForm(forms.Form):
         where it takes the place of one that was shown."""
         is_replaced = bool(self.cleaned_data["file"] and self.cleaned_data["uploaded"])
         return "preview" in self.data or not self.cleaned_data["format"] or is_replaced
-
-    def mapping(self) -> TableMapping | None:
-        """What the columns of a table are, where the form says it of this file."""
-        if self.cleaned_data["file"]:
-            return None
-        columns: dict[str, Column] = {}
-        for place in range(MAX_MAPPED_COLUMNS):
-            name, use = self.data.get(f"column-{place}"), self.data.get(f"use-{place}")
-            if name is None or use not in USES:
-                break
-            is_judged = use in ("score", "label")
-            aspect, rater = (
-                self.data.get(f"{part}-{place}", "").strip()[:100] if is_judged else ""
-                for part in ("aspect", "rater")
-            )
-            columns[name] = Column(use, aspect, rater)
-        return TableMapping(columns) if columns else None
-
-    def clean_file(self) -> Any:
-        file = self.cleaned_data["file"]
-        if file and file.size > settings.MAX_CORPUS_UPLOAD_BYTES:
-            raise forms.ValidationError(
-                _(
-                    "The file is larger than %(limit)s MB. Import it on the server: manage.py "
-                    "import_corpus."
-                ),
-                params={"limit": settings.MAX_CORPUS_UPLOAD_BYTES // 1_000_000},
-            )
-        return file
 
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])
@@ -150,7 +177,7 @@ class CorpusForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        self._take_the_file(cleaned)
+        self.take_the_file(cleaned)
         if not self.errors and not cleaned["slug"] and self.upload:
             file_name = PurePath(self.upload.name).stem
             slug = slugify(cleaned["name"]) or slugify(file_name)
@@ -165,23 +192,6 @@ class CorpusForm(forms.Form):
                 message = _("There is no corpus %(slug)s, so this can be no new version of it.")
                 self.add_error("slug", message % {"slug": slug})
         return cleaned
-
-    def _take_the_file(self, cleaned: dict[str, Any]) -> None:
-        """A file that was sent is stored for later, whatever else is wrong in the form."""
-        if "file" in self.errors:
-            return
-        if file := cleaned.get("file"):
-            self.upload = pending_uploads.store(
-                Path(file.temporary_file_path()), file.name, self.user
-            )
-        elif token := cleaned.get("uploaded"):
-            self.upload = pending_uploads.find(token, self.user)
-            if self.upload is None:
-                self.add_error("file", _("The file is no longer here. Choose it again."))
-        else:
-            self.add_error("file", _("Choose a file."))
-        self.data = self.data.copy()
-        self.data["uploaded"] = self.upload.token if self.upload else ""
 
     def offer_format(self, likely: str | None) -> None:
         """After the file could not be read: choose the format that it looks like, where that is

@@ -50,7 +50,7 @@ def corpus(request: HttpRequest, slug: str) -> HttpResponse:
         "section": "corpora",
         "tab": "overview",
         "version": version,
-        "versions": version.corpus.versions.order_by("-number"),
+        "versions": version.corpus.versions.select_related("derived_from").order_by("-number"),
         "description": shown_text(version.corpus.description or version.description),
         "counts": queries.counts_of(version),
         "corpus_language": language_name(queries.language_of(version)),

@@ -40,6 +40,7 @@ PLACES: Mapping[str, str] = MappingProxyType(
         "chat-system": "campaigns#chats-with-systems",
         "chat-systems": "campaigns#chats-with-systems",
         "corpus": "organiser#your-own-dialogues",
+        "corpus-add": "formats#adding-to-a-corpus",
         "corpus-new": "organiser#your-own-dialogues",
         "corpus-settings": "organiser#your-own-dialogues",
         "corpus-runs": "metrics#compute-with-your-own-model",

@@ -87,6 +87,7 @@ ORGANISERS: Final = [
     "/audit/",
     "/corpora/new/",
     f"{CORPUS}settings/",
+    f"{CORPUS}add/",
     "/training/",
     "/judges/",
     "/judges/new/",

@@ -46,6 +46,7 @@ MATRIX = {
     "corpus-new": Address("GET", ORGANISERS),
     "corpus-seen-by": Address("POST", ORGANISERS_DO, ORGANISERS_DO, data=(("seen_by", "nobody"),)),
     "corpus-settings": Address("GET", ORGANISERS, ORGANISERS),
+    "corpus-add": Address("GET", ORGANISERS, ORGANISERS),
     "corpus-delete": Address("POST", ORGANISERS_DO, ORGANISERS_DO, data=(("slug", "another"),)),
     "corpus": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "dialogues": Address("GET", EVERYBODY, WHO_MAY_SEE),

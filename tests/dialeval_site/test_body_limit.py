@@ -33,7 +33,10 @@ from tests.site import PROJECT
 from tests.stored_uploads import files_below
 
 PACKAGES = ("common", "annotations", "workers", "leaderboard", "dialeval_site")
-PAGES = {"corpus-new", "campaign-checks", "round-submit", "metric-scores", "prompt-new"}
+PAGES = {
+    *("corpus-new", "corpus-add", "campaign-checks", "round-submit", "metric-scores"),
+    "prompt-new",
+}
 OPERATIONS = {"submit", "submit_metric_scores"}
 OF_A_FORM = 1_000_000
 
@@ -71,6 +74,7 @@ def readers_of_files() -> set[str]:
 def test_every_page_that_takes_a_file_says_so() -> None:
     assert readers_of_files() == {
         "views.corpus_new",
+        "view.add_to_corpus",
         "checks.campaign_checks",
         "rounds.round_submit",
         "scores._hand_in",  # of metric_scores

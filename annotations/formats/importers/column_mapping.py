@@ -105,12 +105,21 @@ class TableMapping:
         """Headings of the columns with this use."""
         return tuple(name for name, column in self.columns.items() if column.use == use)
 
-    def fault(self) -> str:
-        """What keeps a table from being read with it, as a sentence; "" where nothing does."""
+    def fault(self, to_add: bool = False) -> str:
+        """What keeps a table from being read with it, as a sentence; "" where nothing does.
+
+        Args:
+            to_add: the table adds to a corpus that is there, and names its conversations.
+        """
         for use in USES:
             if use in ONCE and len(names := self.named(use)) > 1:
                 return f"only one column can be the {use}; these are: {', '.join(names)}"
-        if not self.named("response") and not self.named("context"):
+        if to_add:
+            if not any(self.named(use) for use in ("response", "score", "label", "comment")):
+                return "one column must be a score, label, comment or response"
+            if not self.named("conversation") and not self.named("system"):
+                return "one column must be the conversation"
+        elif not self.named("response") and not self.named("context"):
             return "one column must be the response, or the context of conversations without any"
         return ""
 
@@ -228,11 +237,12 @@ def mapping_as_yaml(mapping: TableMapping) -> str:
     return str(yaml.safe_dump(written, allow_unicode=True, sort_keys=False))
 
 
-def mapping_from_yaml(text: str) -> TableMapping:
+def mapping_from_yaml(text: str, to_add: bool = False) -> TableMapping:
     """Read a mapping from YAML.
 
     Args:
         text: as ``mapping_as_yaml`` writes it.
+        to_add: as in ``TableMapping.fault``.
 
     Returns:
         The mapping.
@@ -259,7 +269,7 @@ def mapping_from_yaml(text: str) -> TableMapping:
         raise ValueError("heading_line must be a whole number from 1")
     columns = {str(name): _column(str(name), value) for name, value in written["columns"].items()}
     mapping = TableMapping(columns, heading_line)
-    if fault := mapping.fault():
+    if fault := mapping.fault(to_add):
         raise ValueError(fault)
     return mapping
 

@@ -85,6 +85,23 @@ def stream(
     yield from reader.corpus.records()
 
 
+def turn_number(written: str, line: int, problems: Problems) -> int | None:
+    """The number of a turn.
+
+    Args:
+        written: content of a cell.
+        line: of the cell.
+        problems: gets the fault.
+
+    Returns:
+        The whole number; None where it is none.
+    """
+    whole = _WHOLE.fullmatch(written.strip())
+    if not whole:
+        problems.add(line, "turn", f"must be a whole number, not {written[:50]!r}")
+    return int(whole[1]) if whole else None
+
+
 class TableReader:
     """Takes rows one by one into a collection, as a mapping says; then ``finish``."""
 
@@ -117,7 +134,8 @@ class TableReader:
     def take(self, line: int, row: Mapping[str, str]) -> None:
         context = self.cell(row, "context")
         one = self.corpus.conversation(self._conversation_id(row, context, line), line)
-        number = self._turn(self.cell(row, "turn"), line)
+        written = self.cell(row, "turn")
+        number = 0 if is_missing(written) else turn_number(written, line, self.problems)
         if number is None:
             return
         one.turn(number, line, conversation(context) if context.strip() else ())
@@ -141,14 +159,6 @@ class TableReader:
             return name
         key = context if "context" in self.one else str(line)
         return self.by_context.setdefault(key, str(len(self.by_context) + 1))
-
-    def _turn(self, written: str, line: int) -> int | None:
-        if is_missing(written):
-            return 0
-        whole = _WHOLE.fullmatch(written.strip())
-        if not whole:
-            self.problems.add(line, "turn", f"must be a whole number, not {written[:50]!r}")
-        return int(whole[1]) if whole else None
 
     def _judge(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from django.conf import settings
@@ -18,6 +17,7 @@ from annotations.corpora.queries import corpora_with_hidden_references
 from annotations.models import CorpusVersion
 from common.roles import is_organiser
 from leaderboard import actions as meta_evaluation
+from leaderboard.actions import LONGEST_NAME, METRIC_NAME
 from leaderboard.challenges import uploads
 from leaderboard.challenges.actions.receiving import NotTaken, Received, refuse_unreadable, store
 from leaderboard.challenges.actions.slots import QuotaExceeded, free_score_slot, lock_submitter
@@ -28,9 +28,7 @@ from leaderboard.challenges.uploads import Upload
 from leaderboard.models import SubmittedMetric
 from workers.metrics.registry import all_metrics
 
-LONGEST_NAME, LONGEST_LINK = 80, 300
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-"""As of built-in metrics: it stands in commands, addresses and files."""
+LONGEST_LINK = 300
 _is_address = URLValidator(schemes=["http", "https"])
 
 
@@ -143,7 +141,7 @@ def duplicate_file_message() -> str:
 
 
 def _refuse_unusable(name: str, level: str, link: str) -> None:
-    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+    if not METRIC_NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise NotTaken(
             "name",
             _(

@@ -6,8 +6,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from common.text import text_fault
-from leaderboard.actions import LONGEST_WITHDRAWAL
-from leaderboard.challenges.actions.scores import LONGEST_LINK, LONGEST_NAME
+from leaderboard.actions import LONGEST_NAME, LONGEST_WITHDRAWAL
+from leaderboard.challenges.actions.scores import LONGEST_LINK
 from leaderboard.models import SubmittedMetric
 
 HIGHER, LOWER = "higher", "lower"

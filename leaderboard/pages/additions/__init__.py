@@ -1,0 +1,1 @@
+"""Adding a table to a corpus."""

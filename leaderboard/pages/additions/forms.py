@@ -1,0 +1,43 @@
+"""What a table holds that is added to a corpus."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy
+
+from annotations.corpora.forms import UploadForm
+
+RATINGS, METRIC_SCORES = "ratings", "metric-scores"
+HOLDS = [
+    (RATINGS, gettext_lazy("ratings, labels or responses of systems: they make a new version")),
+    (METRIC_SCORES, gettext_lazy("scores of metrics, each named by its aspect")),
+]
+HIGHER, LOWER = "higher", "lower"
+
+
+class AdditionForm(UploadForm):
+    holds = forms.ChoiceField(
+        label=gettext_lazy("What the table holds"),
+        choices=HOLDS,
+        initial=RATINGS,
+        widget=forms.RadioSelect,
+    )
+    direction = forms.ChoiceField(
+        required=False,
+        label=gettext_lazy("Which scores of metrics are better"),
+        choices=[(HIGHER, gettext_lazy("higher")), (LOWER, gettext_lazy("lower"))],
+        initial=HIGHER,
+        widget=forms.RadioSelect,
+    )
+
+    @property
+    def is_preview(self) -> bool:
+        """A file is shown before it is stored."""
+        return "preview" in self.data or bool(self.cleaned_data["file"])
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        self.take_the_file(cleaned)
+        return cleaned

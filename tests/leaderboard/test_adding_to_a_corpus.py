@@ -1,0 +1,215 @@
+"""The page and the command that add a table to a corpus, and metrics' scores from a table. The corpus
+is ``two_systems``: two dialogues, three turns, systems echo and dull."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from annotations.formats.importers.problems import ImportFailed
+from annotations.models import AuditEntry, CorpusVersion
+from leaderboard.metric_score_tables import add_metric_scores
+from leaderboard.models import SubmittedMetric, SubmittedScores
+from tests.annotations.stored import stored, two_systems
+from tests.campaigns.sets import made_user
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/corpora/small/add/"
+RATINGS = "dialog_id,turn,system,rater,score\nd0,0,echo,cat,3\nd1,0,echo,ann,5\n"
+SCORES = """dialog_id,turn,system,bleurt_x,nist
+d0,0,echo,0.5,1
+d0,1,echo,-0.25,
+d1,0,echo,0,3
+d0,0,dull,0.125,4
+"""
+
+
+@pytest.fixture
+def version(tmp_path: Path) -> CorpusVersion:
+    return stored(two_systems(), tmp_path)
+
+
+@pytest.fixture
+def organiser(client: Client) -> Client:
+    client.force_login(made_user("olga", "organiser"))
+    return client
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "more.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+class TestMetricScores:
+    def test_each_column_is_a_metric_in_the_order_of_turns(
+        self, version: CorpusVersion, tmp_path: Path
+    ) -> None:
+        ann = made_user("ann")
+        add_metric_scores(version, written(tmp_path, SCORES), ann)
+        found = {
+            (one.metric.name, one.system.name): (one.scores, one.system_score)
+            for one in SubmittedScores.objects.select_related("metric", "system")
+        }
+        assert found == {
+            ("bleurt_x", "echo"): ([0.5, -0.25, 0.0], pytest.approx(0.25 / 3)),
+            ("bleurt_x", "dull"): ([0.125, None, None], 0.125),
+            ("nist", "echo"): ([1.0, None, 3.0], 2.0),
+            ("nist", "dull"): ([4.0, None, None], 4.0),
+        }
+        assert {one.level for one in SubmittedMetric.objects.all()} == {"turn"}
+
+    def test_the_versions_records_stay(self, version: CorpusVersion, tmp_path: Path) -> None:
+        add_metric_scores(version, written(tmp_path, SCORES), made_user("ann"))
+        assert CorpusVersion.objects.get().digest == version.digest
+
+    def test_the_same_file_twice_adds_nothing(self, version: CorpusVersion, tmp_path: Path) -> None:
+        path, ann = written(tmp_path, SCORES), made_user("ann")
+        first, again = (add_metric_scores(version, path, ann) for _ in range(2))
+        assert [one.created for one in first + again] == [True, True, False, False]
+        assert SubmittedMetric.objects.count() == 2
+        assert AuditEntry.objects.filter(action="metric.added").count() == 2
+
+    def test_rows_without_a_conversation_score_systems(
+        self, version: CorpusVersion, tmp_path: Path
+    ) -> None:
+        text = "system,metric,score\necho,elo,1200\ndull,elo,900\n"
+        (added,) = add_metric_scores(version, written(tmp_path, text), made_user("ann"))
+        assert (added.metric.name, added.metric.level) == ("elo", "system")
+        assert [one.system_score for one in added.metric.scores.order_by("pk")] == [1200, 900]
+
+    def test_rows_with_an_empty_turn_score_a_systems_dialogue(
+        self, version: CorpusVersion, tmp_path: Path
+    ) -> None:
+        text = "dialog_id,turn,system,metric,score\nd0,,echo,flow,7\n"
+        (added,) = add_metric_scores(version, written(tmp_path, text), made_user("ann"))
+        assert added.metric.level == "dialogue"
+        assert added.metric.scores.get().scores == [7.0, None]
+
+    @pytest.mark.parametrize(
+        ("text", "fault"),
+        [
+            ("system,metric,score\nnew,elo,1\n", "2: system: there is no system 'new'"),
+            ("system,metric,score\necho,word_f1,1\n", "2: aspect: word_f1 is a built-in metric"),
+            ("system,metric,score\necho,a b,1\n", "2: aspect: 'a b' cannot be a metric's name"),
+            ("system,score\necho,1\n", "2: aspect: is not named"),
+            ("system,metric,score\necho,elo,x\n", "2: score: must be a number, not 'x'"),
+            (
+                "dialog_id,turn,system,metric,score\nd0,1,dull,m,1\n",
+                "2: turn: 'dull' has no response at turn 1 of conversation 'd0'",
+            ),
+            (
+                "dialog_id,turn,system,metric,score\nd0,1,echo,m,1\nd0,,echo,m,1\n",
+                "3: m: scores a dialogue, and the rows of m before it score turns",
+            ),
+            ("system,metric,score\necho,m,1\necho,m,2\n", "3: m: is a second score of the same"),
+        ],
+    )
+    def test_faults_are_named_with_their_line_and_nothing_is_stored(
+        self, text: str, fault: str, version: CorpusVersion, tmp_path: Path
+    ) -> None:
+        with pytest.raises(ImportFailed) as failure:
+            add_metric_scores(version, written(tmp_path, text), made_user("ann"))
+        assert str(failure.value.problems[0]).startswith(f"more.csv:{fault}")
+        assert not SubmittedMetric.objects.exists()
+
+    def test_a_name_that_is_taken_stores_none_of_the_file(
+        self, version: CorpusVersion, tmp_path: Path
+    ) -> None:
+        ann = made_user("ann")
+        add_metric_scores(version, written(tmp_path, "system,metric,score\necho,nist,1\n"), ann)
+        with pytest.raises(ImportFailed, match="is the name of other scores"):
+            add_metric_scores(version, written(tmp_path, SCORES), ann)
+        assert [one.name for one in SubmittedMetric.objects.all()] == ["nist"]
+
+
+class TestCommand:
+    def test_it_stores_a_version_and_says_of_what(
+        self, version: CorpusVersion, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        path = written(tmp_path, RATINGS)
+        call_command("add_to_corpus", "small", str(path))
+        newest = CorpusVersion.objects.latest("number")
+        expected = f"small: stored {newest.label}, made of {version.label}: 1 raters, 2 ratings\n"
+        assert capsys.readouterr().out == expected
+        call_command("add_to_corpus", "small", str(path))
+        assert f"unchanged, {newest.label} holds" in capsys.readouterr().out
+
+    def test_a_dry_run_stores_nothing(
+        self, version: CorpusVersion, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        call_command("add_to_corpus", "small", str(written(tmp_path, RATINGS)), "--dry-run")
+        assert "1 raters, 2 ratings" in capsys.readouterr().out
+        assert CorpusVersion.objects.count() == 1
+
+    def test_metric_scores(
+        self, version: CorpusVersion, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        made_user("ann")
+        path = str(written(tmp_path, SCORES))
+        arguments = ["add_to_corpus", "small", path, "--metric-scores", "--lower-is-better"]
+        with pytest.raises(CommandError, match="--user"):
+            call_command(*arguments)
+        call_command(*arguments, "--user", "ann")
+        assert "nist: added to small" in capsys.readouterr().out
+        assert not SubmittedMetric.objects.filter(higher_is_better=True).exists()
+
+    def test_the_mapping_that_it_writes_is_one_that_it_takes(
+        self, version: CorpusVersion, tmp_path: Path
+    ) -> None:
+        mapping, path = tmp_path / "columns.yaml", str(written(tmp_path, RATINGS))
+        call_command("add_to_corpus", "small", path, "--write-mapping", str(mapping))
+        call_command("add_to_corpus", "small", path, "--mapping", str(mapping))
+        assert CorpusVersion.objects.count() == 2
+
+
+class TestPage:
+    def test_a_file_is_shown_then_stored(self, version: CorpusVersion, organiser: Client) -> None:
+        file = SimpleUploadedFile("more.csv", RATINGS.encode(), "text/csv")
+        shown = organiser.post(PAGE, {"file": file, "holds": "ratings", "preview": "1"})
+        text = shown.content.decode()
+        assert "<dt>Ratings</dt><dd>2</dd>" in text
+        assert "cat: overall = 3" in text
+        assert CorpusVersion.objects.count() == 1
+        fields = {"uploaded": shown.context["form"].data["uploaded"], "holds": "ratings"}
+        for place, one in enumerate(shown.context["columns"]):
+            fields |= {f"column-{place}": one.name, f"use-{place}": one.column.use}
+        stored = organiser.post(PAGE, fields, follow=True)
+        assert "is stored, made of" in stored.content.decode()
+        newest = CorpusVersion.objects.latest("number")
+        assert (newest.number, newest.derived_from) == (2, version)
+        assert f"made of {version.label} and <bdi>more.csv</bdi>" in stored.content.decode()
+
+    def test_metric_scores_stand_under_the_organisers_name(
+        self, version: CorpusVersion, organiser: Client
+    ) -> None:
+        file = SimpleUploadedFile("more.csv", SCORES.encode(), "text/csv")
+        fields = {"file": file, "holds": "metric-scores", "preview": "1"}
+        shown = organiser.post(PAGE, fields)
+        assert "<bdi>bleurt_x</bdi>: 4 scores, level: turn" in shown.content.decode()
+        token = shown.context["form"].data["uploaded"]
+        organiser.post(PAGE, {"uploaded": token, "holds": "metric-scores", "direction": "lower"})
+        metric = SubmittedMetric.objects.get(name="nist")
+        assert (metric.owner.username, metric.higher_is_better) == ("olga", False)
+
+    def test_problems_are_listed_under_the_files_own_name(
+        self, version: CorpusVersion, organiser: Client
+    ) -> None:
+        text = "dialog_id,turn,system,rater,score\nd9,0,echo,ann,3\n"
+        file = SimpleUploadedFile("more.csv", text.encode(), "text/csv")
+        answer = organiser.post(PAGE, {"file": file, "holds": "ratings", "preview": "1"})
+        assert answer.status_code == 422
+        assert "more.csv:2: conversation: the corpus has no conversation" in (
+            answer.content.decode()
+        )
+
+    def test_only_organisers_send_one(self, version: CorpusVersion, client: Client) -> None:
+        client.force_login(made_user("paul"))
+        file = SimpleUploadedFile("more.csv", RATINGS.encode(), "text/csv")
+        assert client.post(PAGE, {"file": file, "holds": "ratings"}).status_code == 403
+        assert CorpusVersion.objects.count() == 1
