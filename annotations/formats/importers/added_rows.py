@@ -1,4 +1,4 @@
-"""Rows of a table about responses that a corpus holds already: what each names, and what it says."""
+"""Rows of a table about what a corpus holds already: what each names, and what it says of it."""
 
 from __future__ import annotations
 

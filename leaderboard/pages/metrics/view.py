@@ -50,8 +50,8 @@ PLOTS = "Plots"
 @require_safe
 def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     """Every metric's agreement with people; in the address ``level``, ``coefficient``, ``variant``,
-    ``systems``, ``slice`` (what the numbers are of), ``needs``, ``method``, ``origin``, ``q`` (which metrics;
-    part of a name), ``metric`` (whose plots)."""
+    ``systems``, ``slice`` (what the numbers are of), ``needs``, ``method``, ``origin``, ``q``
+    (which metrics; part of a name), ``metric`` (whose plots)."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     systems, data_slice = systems_or_404(request, version), slice_or_404(request, version)
