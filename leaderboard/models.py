@@ -26,7 +26,10 @@ class Analysis(Job):
     (``leaderboard.signals``).
     """
 
+    NAME = "analysis"
     TASK = "leaderboard.tasks.analyse"
+    REQUESTED_AT = "waits_since"
+    HAS_INDEX_OF_STATES = True
     PRIORITY = WHEN_NOTHING_ELSE_WAITS
     LOST = f"{Job.LOST}; it may need more memory or time"
 

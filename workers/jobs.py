@@ -11,11 +11,10 @@ from typing import Any
 
 from billiard.exceptions import SoftTimeLimitExceeded
 from celery import current_task
-from django.apps import apps
 from django.conf import settings
 from django.db import close_old_connections, connection
 
-from common.jobs.models import Job, JobQuerySet, Reaped
+from common.jobs.models import JobQuerySet, Reaped, kinds_of_jobs
 from workers.runs import presence
 
 log = logging.getLogger(__name__)
@@ -150,10 +149,9 @@ def reap_all() -> dict[str, Reaped]:
         What was done, by the kind's label (``workers.MetricRun``).
     """
     reaped = {}
-    for kind in apps.get_models():
-        if issubclass(kind, Job):
-            try:
-                reaped[kind._meta.label] = kind.objects.reap()
-            except Exception:
-                log.exception("the jobs %s could not be reaped", kind._meta.label)
+    for kind in kinds_of_jobs():
+        try:
+            reaped[kind._meta.label] = kind.objects.reap()
+        except Exception:
+            log.exception("the jobs %s could not be reaped", kind._meta.label)
     return reaped

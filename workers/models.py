@@ -23,7 +23,12 @@ class MetricRun(Job):
     and the indexes are those of dialogues.
     """
 
+    NAME = "run"
     TASK = "workers.tasks.compute"
+    QUEUE_COLUMN = "queue"
+    QUEUES: ClassVar = {"cpu": "cpu", "gpu": "gpu", "llm": "llm"}
+    BEGUN_AT = "started_at"
+    HAS_INDEX_OF_STATES = True
     RESET: ClassVar = {"examples_done": 0}
     LOST = f"{Job.LOST}; the run may need more memory or time"
 

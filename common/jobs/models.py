@@ -8,12 +8,14 @@ silent workers and those whose notification was lost. How a worker runs a job: `
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from secrets import token_hex
 from typing import Any, ClassVar, Self
 
+from django.apps import apps
 from django.conf import settings
 from django.db import models, transaction
 from django.db.models import F, Q
@@ -212,9 +214,15 @@ class Job(models.Model):
     or ``hinted_at``, because their columns are older than this class.
     """
 
+    NAME: ClassVar[str]
+    """In logs (``run 17``) and in monitoring."""
     TASK: ClassVar[str]
     """Celery's name of the task that works on one."""
     QUEUE: ClassVar[str] = "cpu"
+    QUEUE_COLUMN: ClassVar[str] = ""
+    """The column that decides the queue, in the place of ``QUEUE``."""
+    QUEUES: ClassVar[Mapping[str, str]] = {}
+    """By the value of that column."""
     PRIORITY: ClassVar[int] = AT_ONCE
     WAITING: ClassVar[str] = "pending"
     RUNNING: ClassVar[Collection[str]] = ("running",)
@@ -222,8 +230,15 @@ class Job(models.Model):
     DONE: ClassVar[str] = "done"
     FAILED: ClassVar[str] = "failed"
     REASON: ClassVar[str] = "error"
+    REQUESTED_AT: ClassVar[str] = "created_at"
+    BEGUN_AT: ClassVar[str] = ""
+    """Empty where the row does not keep it."""
     ENDED_AT: ClassVar[str] = "finished_at"
     """Names of columns."""
+    AT_WORK: ClassVar[Collection[str]] = ()
+    """States in which others than its worker are at work on it."""
+    HAS_INDEX_OF_STATES: ClassVar[bool] = False
+    """Else an index has only what waits or is at work."""
     RESET: ClassVar[dict[str, Any]] = {}
     """Columns of an attempt, which begins or is taken back."""
     LOST: ClassVar[str] = "the worker stopped without a word {attempts} times"
@@ -275,3 +290,9 @@ class Job(models.Model):
     @classmethod
     def on_lost(cls, keys: Collection[int]) -> None:
         """Called in the transaction that takes these jobs back from silent workers."""
+
+
+@cache
+def kinds_of_jobs() -> tuple[type[Job], ...]:
+    """All that the installed apps have."""
+    return tuple(model for model in apps.get_models() if issubclass(model, Job))

@@ -1,8 +1,8 @@
 """``DIALEVAL_TWO_FACTOR=organisers``: who runs things here logs in with two factors.
 
 Until one has set it up one is no organiser (``common.roles``) and has no admin
-(``dialeval_site.accounts.admin_site``). This middleware leads to the page where it is set up, instead of a
-403 for every page.
+(``dialeval_site.accounts.admin_site``). This middleware leads to the page where it is set up,
+instead of a 403 for every page.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ class LoginView(views.LoginView):
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_up(request: HttpRequest) -> HttpResponse:
-    """Create an account, log in and go on to ``next``: the page that asked for it, or the challenges.
-    403 where ``DIALEVAL_SIGN_UP`` is ``closed``."""
+    """Create an account, log in and go on to ``next``: the page that asked for it, or the
+    challenges. 403 where ``DIALEVAL_SIGN_UP`` is ``closed``."""
     next_page = safe_next(request)
     if request.user.is_authenticated:
         return HttpResponseRedirect(next_page or reverse("challenges"))

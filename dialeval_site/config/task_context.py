@@ -12,17 +12,6 @@ from celery.signals import before_task_publish, task_postrun, task_prerun
 
 from dialeval_site.operations import log_context
 
-ROWS = {
-    "workers.tasks.compute": "run",
-    "workers.tasks.reply": "answer",
-    "workers.judges.tasks.try_prompt": "trial",
-    "workers.trainings.tasks.train": "training",
-    "leaderboard.tasks.analyse": "analysis",
-    "leaderboard.challenges.tasks.process": "submission",
-    "leaderboard.challenges.tasks.deliver": "notice",
-}
-"""What the row is called that a task is given the key of. Sweeps have none."""
-
 
 @before_task_publish.connect
 def _notify_requester(headers: dict[str, Any] | None = None, **_: Any) -> None:
@@ -44,5 +33,7 @@ def _end(**_: Any) -> None:
 
 def row_of(task: str, arguments: Any) -> str:
     """``run 17``; of a task without a row its own name."""
-    word = ROWS.get(task)
-    return f"{word} {arguments[0]}" if word and arguments else task
+    from common.jobs.models import kinds_of_jobs  # no model can be loaded when this module is
+
+    name = next((kind.NAME for kind in kinds_of_jobs() if task == kind.TASK), "")
+    return f"{name} {arguments[0]}" if name and arguments else task

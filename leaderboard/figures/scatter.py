@@ -29,7 +29,7 @@ LINKS = {
     "turn": "dialogues/{0}/?turn={1}&system={2}#system-{2}",
     "dialogue": "dialogues/{0}/",
 }
-"""Where a dot leads, below the address of its corpus; ``{0}`` is the first of its ``customdata``."""
+"""Where a dot leads, below its corpus's address; ``{0}`` is the first of its ``customdata``."""
 
 
 def metric_vs_human_scatter(

@@ -1,5 +1,5 @@
-"""Response length, the trivial baseline of every metric leaderboard: the number of whitespace tokens
-of a response, correlated with human ratings as any metric is."""
+"""Response length, the trivial baseline of every metric leaderboard: the number of whitespace
+tokens of a response, correlated with human ratings as any metric is."""
 
 from __future__ import annotations
 

@@ -67,8 +67,8 @@ NOTES = (
     "here, whatever its judge and however it scores; [samples=3,scoring=answer] is the paper's "
     "way.",
     (
-        f"{comperdial.NOT_SIGNIFICANT}: p ≥ .05. What a metric has no score for is left out: n is the "
-        "number of pairs."
+        f"{comperdial.NOT_SIGNIFICANT}: p ≥ .05. What a metric has no score for is left out: n is "
+        "the number of pairs."
     ),
     "USR: our figures are of every response, the ground truth among them (300 of USR-Persona, as "
     "the paper's Table 8 counts). The paper has other metrics' figures from Shi et al. (2023); its "

@@ -25,8 +25,8 @@ from leaderboard.results.rows import Wanted
 
 LONGEST_QUESTION = 300
 SWEEPS_WAITED = 3
-"""A worker tells itself every few seconds of what waits (``dialeval_site.operations.maintenance``). Where that
-fell out for so many times, there is none."""
+"""A worker tells itself every few seconds of what waits (``dialeval_site.operations.maintenance``).
+Where that fell out for so many times, there is none."""
 
 KEYS = Signer(sep=".", salt="the state of an analysis")
 """Who was shown a page knows the addresses of its analyses, and of no others."""

@@ -60,7 +60,7 @@ def test_the_scores_that_a_round_asks_for_are_paid_from_the_challenge_s_purse_to
 ) -> None:
     paying = budgets.budgets_of(payer_of(submission))
     assert [
-        one.name for one in paying if one.purse_id == budget_of(challenge_of(submission)).pk
+        one.name for one in paying if one.budget_id == budget_of(challenge_of(submission)).pk
     ] == ["the judges' budget of the challenge Cup"]
     assert len(paying) == 2
 
@@ -71,7 +71,7 @@ def test_scores_that_no_round_asks_for_are_not_the_challenge_s_to_pay(
     """Organisers judge a published submission with their corpus."""
     System.objects.filter(pk=submission.system_id).update(withheld=False)
     (own,) = budgets.budgets_of(payer_of(submission, f"{JUDGE}[samples=3]"))
-    assert Purse.objects.filter(pk=own.purse_id, judge_run__isnull=False).exists()
+    assert Purse.objects.filter(pk=own.budget_id, judge_run__isnull=False).exists()
 
 
 def test_a_metric_is_the_round_s_however_it_is_written(submission: Submission) -> None:
@@ -89,7 +89,7 @@ def test_systems_of_two_challenges_are_paid_from_both(submission: Submission) ->
         submission.version_id, JUDGE, (submission.system_id or 0, second.system_id or 0)
     )
     challenges = Challenge.objects.filter(
-        judge_purse__in=[one.purse_id for one in budgets.budgets_of(payer)]
+        judge_purse__in=[one.budget_id for one in budgets.budgets_of(payer)]
     )
     assert {one.slug for one in challenges} == {"cup", "other"}
 
@@ -317,5 +317,5 @@ def test_what_was_handed_in_is_paid_by_its_challenge_when_the_round_no_longer_as
     assert submission.round is not None
     submission.round.metrics = ["word_f1"]
     submission.round.save()
-    paying = {one.purse_id for one in budgets.budgets_of(payer_of(submission))}
+    paying = {one.budget_id for one in budgets.budgets_of(payer_of(submission))}
     assert budget_of(challenge_of(submission)).pk in paying

@@ -281,7 +281,7 @@ def test_a_budget_below_what_is_unsettled_is_refused_and_pages_tell_what_it_is()
         "tokens, 0.00010 USD: at most, for 1 call without an answer; counted as spent",
     )
     assert figures["Tokens spent"] == ("0", "of 1,000; 900 left")
-    form = BudgetForm({"tokens": "99"}, purse=Purse.objects.get())
+    form = BudgetForm({"tokens": "99"}, budget=Purse.objects.get())
     assert "100 are spent already" in str(form.errors["tokens"])
 
 
@@ -299,7 +299,7 @@ def test_a_run_has_one_purse_with_the_sites_budget(version: Any, settings: Any) 
     [paying] = budgets_of(payer)
     assert budgets_of(payer) == [paying]
     assert "cpdscore_detail[model=gpt-x] on" in paying.name
-    found = Purse.objects.get(pk=paying.purse_id)
+    found = Purse.objects.get(pk=paying.budget_id)
     assert (found.tokens_limit, found.cost_limit) == (5_000, Decimal(3))
 
 
@@ -323,7 +323,7 @@ def test_registered_providers_pay_too_in_the_order_of_keys(
         [lambda payer: [ChargedCall(challenge.pk, f"for {payer.configuration}")]],
     )
     found = budgets_of(BillingContext(version.pk, "cpdscore_detail"))
-    assert [one.purse_id for one in found] == [own.pk, challenge.pk]
+    assert [one.budget_id for one in found] == [own.pk, challenge.pk]
     assert found[1].name == "for cpdscore_detail"
 
 

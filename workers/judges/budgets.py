@@ -39,7 +39,7 @@ class ChargedCall:
     """A budget that has to pay, and what people call it: "the judges' budget of the challenge
     Cup"."""
 
-    purse_id: int
+    budget_id: int
     name: str
 
 
@@ -58,9 +58,9 @@ def budgets_of(billing: BillingContext | None) -> list[ChargedCall]:
     budget is given one."""
     if billing is None:
         return []
-    found = {one.purse_id: one for provider in _providers for one in provider(billing)}
+    found = {one.budget_id: one for provider in _providers for one in provider(billing)}
     own = _of_trial(billing.trial_id) if billing.trial_id is not None else _of_run(billing)
-    found.setdefault(own.purse_id, own)
+    found.setdefault(own.budget_id, own)
     return [found[pk] for pk in sorted(found)]
 
 
@@ -271,7 +271,7 @@ class BudgetLedger:
     want the budgets locked, in a transaction. A holder alone writes its holds."""
 
     def __init__(self, paying: Sequence[ChargedCall], holder: str) -> None:
-        self.names = {one.purse_id: one.name for one in paying}
+        self.names = {one.budget_id: one.name for one in paying}
         self.holder = holder
         self.purses: list[Purse] = []
         self._balances: dict[int, Balance] = {}

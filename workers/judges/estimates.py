@@ -338,7 +338,10 @@ def format_price(model: str) -> str:
     price = price_of(model, settings.LLM_PRICES)
     if price.input is not None and price.output is not None:
         sent, received = money(price.input), money(price.output)
-        return f"{model}: ${sent} for a million tokens of prompts, ${received} for a million of answers."
+        return (
+            f"{model}: ${sent} for a million tokens of prompts, ${received} for a million of "
+            "answers."
+        )
     if model == PACKAGED_MODEL_NAME:
         return f"{model} runs on this machine and costs nothing."
     return (

@@ -233,6 +233,7 @@ class PromptVersion(models.Model):
 class Trial(Job):
     """A prompt tried on a few responses that people rated."""
 
+    NAME = "trial"
     TASK = "workers.judges.tasks.try_prompt"
     QUEUE = "llm"
     RESET: ClassVar = {"examples_done": 0}

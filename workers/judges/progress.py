@@ -80,7 +80,7 @@ class JudgeProgress:
         return "" if self.known is None else str(self.known.options.get("model", ""))
 
     @property
-    def purse(self) -> Purse | None:
+    def budget(self) -> Purse | None:
         return None if self.run is None else self.run.purse
 
     @property
@@ -146,7 +146,7 @@ class JudgeProgress:
 
     @property
     def figures(self) -> list[tuple[str, str, str]]:
-        return [] if self.purse is None else spent_figures(self.purse)
+        return [] if self.budget is None else spent_figures(self.budget)
 
     @property
     def what_is_judged(self) -> str:

@@ -33,7 +33,7 @@ LEAST_USD = Decimal("0.00000001")
 class BudgetForm(forms.Form):
     """Two limits, each of which may be left empty: then there is none.
 
-    ``purse``: whose limits they are; a limit below what is spent is refused. ``why_no_usd``: why
+    ``budget``: whose limits they are; a limit below what is spent is refused. ``why_no_usd``: why
     money cannot be counted, such as that the model has no price here; a limit in money is then
     refused with it.
     """
@@ -61,20 +61,20 @@ class BudgetForm(forms.Form):
         self,
         data: Any = None,
         *,
-        purse: Purse | None = None,
+        budget: Purse | None = None,
         why_no_usd: str = "",
         initial: Any = None,
         **kwargs: Any,
     ) -> None:
-        self.purse = purse
+        self.budget = budget
         self.why_no_usd = why_no_usd
-        if purse is not None and initial is None:
-            initial = {"tokens": purse.tokens_limit, "usd": plain(purse.cost_limit)}
+        if budget is not None and initial is None:
+            initial = {"tokens": budget.tokens_limit, "usd": plain(budget.cost_limit)}
         super().__init__(data, initial=initial, **kwargs)
 
     def clean_tokens(self) -> int | None:
         tokens: int | None = self.cleaned_data["tokens"]
-        charged = Charge() if self.purse is None else balance_of(self.purse).charged
+        charged = Charge() if self.budget is None else balance_of(self.budget).charged
         if tokens is not None and tokens < charged.tokens:
             spent = f"{charged.tokens:,}"
             raise forms.ValidationError(
@@ -88,7 +88,7 @@ class BudgetForm(forms.Form):
             return None
         if self.why_no_usd:
             raise forms.ValidationError(self.why_no_usd)
-        charged = Charge() if self.purse is None else balance_of(self.purse).charged
+        charged = Charge() if self.budget is None else balance_of(self.budget).charged
         if usd < charged.cost:
             spent = f"{plain(charged.cost)}"
             raise forms.ValidationError(

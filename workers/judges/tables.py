@@ -80,7 +80,7 @@ def _cells(version: CorpusVersion, line: JudgeProgress, with_money: bool) -> dic
         "responses": _responses(version, line),
         "scored": _coverage(line),
     }
-    return cells | _money(line.purse) if with_money else cells
+    return cells | _money(line.budget) if with_money else cells
 
 
 def _responses(version: CorpusVersion, line: JudgeProgress) -> Cell:

@@ -78,7 +78,7 @@ def judge_trial_stop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def judge_trial_resume(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Try again what failed, with another budget if one is given: ``tokens``, ``usd``."""
     trial = _trial_or_404(slug, pk)
-    form = BudgetForm(request.POST, purse=trial.purse)
+    form = BudgetForm(request.POST, budget=trial.purse)
     if not form.is_valid():
         return render(request, "judges/trial.html", _context(trial, form), status=422)
     limits = trial_actions.Limits(form.cleaned_data["tokens"], form.cleaned_data["usd"])
@@ -112,7 +112,7 @@ def _context(trial: Trial, budget_form: BudgetForm | None = None) -> dict[str, A
         if trial.finished_at
         else None,
         "unsettled": balance_of(trial.purse).unsettled,
-        "budget_form": budget_form or BudgetForm(purse=trial.purse),
+        "budget_form": budget_form or BudgetForm(budget=trial.purse),
     }
 
 

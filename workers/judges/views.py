@@ -134,7 +134,7 @@ def _card(line: JudgeProgress, may_start: bool, wrong: dict[str, Any]) -> dict[s
 
 def _budget_form(line: JudgeProgress, data: Any = None) -> BudgetForm:
     return BudgetForm(
-        data, purse=line.purse, why_no_usd=why_no_usd(line.model), auto_id=f"id_{line.anchor}_%s"
+        data, budget=line.budget, why_no_usd=why_no_usd(line.model), auto_id=f"id_{line.anchor}_%s"
     )
 
 
@@ -163,9 +163,10 @@ def judge_start(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
         return _start_form(
             request, version, form, is_new_estimate=True, **_estimated(version, form)
         )
-    purse = _budget_of(version, configuration)
     budget = BudgetForm(
-        request.POST, purse=purse, why_no_usd=why_no_usd(str(configuration.options["model"]))
+        request.POST,
+        budget=_budget_of(version, configuration),
+        why_no_usd=why_no_usd(str(configuration.options["model"])),
     )
     if not budget.is_valid():
         more = _estimated(version, form) | {"budget": budget, "has_errors": True}

@@ -70,13 +70,15 @@ def _declare(aspect: str) -> Metric:
         systems_at_once=1 if of_dialogues else LANGUAGE_MODEL_SYSTEMS_AT_ONCE,
         equation=r"\mathrm{FED}(c, r) = \frac{1}{|P|} \sum_{f \in P} \ell(f) - \frac{1}{|N|} "
         r"\sum_{f \in N} \ell(f),\quad \ell(f) = \frac{1}{|f|} \log p(f \mid c, r)",
-        description=f"""A language model reads the dialogue with the response in it and is asked how likely the partner
-is to go on with certain sentences: some that people say where the {whole} was {words} (P), some where it was not
-(N). The score is by how much the first are the likelier ones, as means over tokens and over sentences.
+        description=f"""\
+A language model reads the dialogue with the response in it and is asked how likely the partner is
+to go on with certain sentences: some that people say where the {whole} was {words} (P), some where
+it was not (N). The score is by how much the first are the likelier ones, as means over tokens and
+over sentences.
 
-The wording of the follow-ups decides much, and so does the model: the paper used DialoGPT, which learned from
-discussions on the web. The project has its own follow-ups; the published ones can be read from a file, and the
-signature names which were used. """
+The wording of the follow-ups decides much, and so does the model: the paper used DialoGPT, which
+learned from discussions on the web. The project has its own follow-ups; the published ones can be
+read from a file, and the signature names which were used. """
         + (
             "This aspect is one of a whole dialogue: it is scored at its last turn that has a "
             "response."

@@ -19,9 +19,11 @@ class Training(Job):
     """What it has learned lies in checkpoints in the folder ``work``, below DIALEVAL_HOME/training;
     the model that comes out in DIALEVAL_HOME/trained/<name>."""
 
+    NAME = "training"
     TASK = "workers.trainings.tasks.train"
     QUEUE = "gpu"
     """Models on a CPU, too."""
+    BEGUN_AT = "started_at"
     LOST = (
         "the worker stopped without a word {attempts} times and came no further between; the "
         "training may need more memory. Its checkpoints are kept: go on when that is mended."

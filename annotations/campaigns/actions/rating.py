@@ -171,14 +171,14 @@ def _refuse_when_over(rater: Participation, assignment: Assignment, now: datetim
     why = leases.why_nothing_is_handed_out(rater.campaign, now)
     if assignment.state == State.DONE:
         if why == "closed":
-            raise RatingsClosed(_said(why))
+            raise RatingsClosed(_reason_text(why))
         return
     lease_lives = assignment.state == State.LEASED and assignment.lease_expires_at > now
     if why and why != "paused" and not lease_lives:
-        raise RatingsClosed(_said(why))
+        raise RatingsClosed(_reason_text(why))
 
 
-def _said(why: WhyEmpty) -> str:
+def _reason_text(why: WhyEmpty) -> str:
     if why == "not_open":
         return _("The campaign is not open yet, so the rating was not stored.")
     return _("The campaign is closed, so the rating was not stored.")

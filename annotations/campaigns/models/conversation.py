@@ -111,6 +111,7 @@ class MessageQuerySet(JobQuerySet):
 class Message(Job):
     """An utterance of a chat. The rater's is done when stored; the system's is a worker's job."""
 
+    NAME = "answer"
     TASK = "workers.tasks.reply"
     QUEUE = "llm"
 

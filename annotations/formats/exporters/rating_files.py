@@ -182,7 +182,7 @@ def csv_of_ratings(
     yield csv_heading([*head, "revision", "score", *_axis_columns(axes), *_RATING_FIELDS])
     for rating in ratings:
         cells = [*_place(rating, accounts), *_standing(rating)]
-        yield csv_line([*cells, *_said(rating.current, axes)])
+        yield csv_line([*cells, *_judgement_cells(rating.current, axes)])
 
 
 def csv_of_revisions(
@@ -206,7 +206,9 @@ def csv_of_revisions(
     for rating in ratings:
         cells = [*_place(rating, accounts), *_standing(rating)]
         for revision in rating.revisions:
-            yield csv_line([*cells, int(revision is rating.current), *_said(revision, axes)])
+            yield csv_line(
+                [*cells, int(revision is rating.current), *_judgement_cells(revision, axes)]
+            )
 
 
 def json_lines(ratings: Iterable[RatedItem], accounts: bool = False) -> Iterator[str]:
@@ -274,7 +276,7 @@ def _axis_columns(axes: Sequence[str]) -> list[str]:
     return [f"{LOW_AXIS}{axis}" for axis in axes]
 
 
-def _said(revision: RevisionRecord, axes: Sequence[str]) -> list[Cell]:
+def _judgement_cells(revision: RevisionRecord, axes: Sequence[str]) -> list[Cell]:
     low = revision.low_axes
     marks: list[Cell] = [None if low is None else int(axis in low) for axis in axes]
     values = [getattr(revision, name) for name in _RATING_FIELDS]

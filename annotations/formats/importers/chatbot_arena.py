@@ -54,14 +54,14 @@ class _Question:
     """A question, what each system said to it, and the votes."""
 
     dialogue: CrossedDialogue
-    said: dict[str, list[tuple[Message, ...]]] = field(default_factory=dict)
+    by_system: dict[str, list[tuple[Message, ...]]] = field(default_factory=dict)
     votes: list[tuple[PreferenceRecord, Where]] = field(default_factory=list)
     votes_of: VotesOfOne = field(default_factory=VotesOfOne)
     metadata: list[dict[str, Any]] = field(default_factory=list)
 
     def sample_of(self, system: str, messages: tuple[Message, ...], other: int | None) -> int:
         """Which of the system's conversations this is; not ``other``, which it is compared with."""
-        known = self.said.setdefault(system, [])
+        known = self.by_system.setdefault(system, [])
         for sample, conversation in enumerate(known):
             if sample != other and same_words(conversation, messages):
                 return sample
@@ -149,7 +149,7 @@ def _add_battle(row: JsonObject, turn_key: str, questions: dict[str, _Question])
 def _records(question: _Question) -> Iterator[Placed]:
     dialogue = question.dialogue
     dialogue.metadata, rest = split_metadata(question.metadata)
-    for system, conversations in question.said.items():
+    for system, conversations in question.by_system.items():
         for messages in conversations:
             for turn, (after, answer) in enumerate(Answers.of(messages).answers):
                 dialogue.add_turn(turn, after)

@@ -47,12 +47,12 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
 def _messages(turns: tuple[JsonObject, ...]) -> tuple[Message, ...] | None:
     messages = []
     for turn in turns:
-        said = turn.text("user", MAX_TEXT, True), turn.text("chatbot", MAX_TEXT, True)
-        if said[0] is None or said[1] is None:
+        texts = turn.text("user", MAX_TEXT, True), turn.text("chatbot", MAX_TEXT, True)
+        if texts[0] is None or texts[1] is None:
             return None
         rest = rest_of(turn, ("user", "chatbot", IMPRESSION))
-        messages.append(Message(USER, _after(said[0], "User:")))
-        messages.append(Message(ASSISTANT, _after(said[1], "Chatbot:"), metadata=rest))
+        messages.append(Message(USER, _after(texts[0], "User:")))
+        messages.append(Message(ASSISTANT, _after(texts[1], "Chatbot:"), metadata=rest))
     return tuple(messages)
 
 

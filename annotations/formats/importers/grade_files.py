@@ -117,8 +117,8 @@ def _add(
         problems.add(JUDGEMENTS, "", fault)
         return
     for index, (context, response, reference) in enumerate(zip(*lines, strict=True)):
-        said = alternating([one.strip() for one in context.split("|||")])
-        messages = tuple(spoken(one.speaker, one.text) for one in said)
+        utterances = alternating([one.strip() for one in context.split("|||")])
+        messages = tuple(spoken(one.speaker, one.text) for one in utterances)
         where = f"{names[0]}:{index + 1}"
         dialogue = dialogues.of(context.strip(), folder.system, where, messages)
         known = (reference.strip(),) if reference.strip() else ()

@@ -103,7 +103,7 @@ def _score(value: Any) -> float | str | None:
 def _trace_call(trace: JsonObject) -> Call | None:
     """What a trace itself says of its input and output; its name is the system's."""
     system = trace.name("name") if trace.value.get("name") else ASSISTANT
-    given, output = _said(trace, "input", USER), _said(trace, "output", ASSISTANT)
+    given, output = _messages_in(trace, "input", USER), _messages_in(trace, "output", ASSISTANT)
     if system is None or given is None or output is None:
         return None
     about = {key: trace.value[key] for key in _EXPORT_KEYS if key in trace.value}
@@ -114,7 +114,7 @@ def _trace_call(trace: JsonObject) -> Call | None:
     return Call(given, output, system, trace.where, about)
 
 
-def _said(row: JsonObject, key: str, role: str) -> tuple[Message, ...] | None:
+def _messages_in(row: JsonObject, key: str, role: str) -> tuple[Message, ...] | None:
     """The messages of an input or output: a list, an object with ``messages``, one message, or a
     text."""
     value = row.value.get(key)
@@ -167,8 +167,8 @@ def _of_observations(trace: JsonObject) -> list[Call] | None:
     calls: dict[str, Call] = {}
     for observation in generations:
         given, output = (
-            _said(observation, "input", USER),
-            _said(observation, "output", ASSISTANT),
+            _messages_in(observation, "input", USER),
+            _messages_in(observation, "output", ASSISTANT),
         )
         has_model = bool(observation.value.get("model"))
         system = observation.name("model") if has_model else whole.system

@@ -43,8 +43,8 @@ def records_of_row(row: JsonObject, dialogue_id: str, known: tuple[str, ...]) ->
     if messages is None or system is None:
         return
     metadata = rest_of(row, ("messages", "model", *known))
-    said = [message.text for message in messages if message.role == "user"]
-    if said and metadata.get("prompt") == said[0]:
+    user_texts = [message.text for message in messages if message.role == "user"]
+    if user_texts and metadata.get("prompt") == user_texts[0]:
         del metadata["prompt"]
     yield from logged_conversation(dialogue_id, messages, system, row.where, metadata=metadata)
 

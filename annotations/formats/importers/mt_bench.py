@@ -103,8 +103,8 @@ def _choices(row: JsonObject, dialogue: CrossedDialogue) -> Iterator[tuple[str, 
     for choice in row.children("choices") or ():
         turns = choice.texts("turns", MAX_TEXT, may_be_empty=True)
         if turns is not None and len(turns) > len(dialogue.messages):
-            asked = len(dialogue.messages)
-            choice.complain("turns", f"has {len(turns)} answers to {asked} questions")
+            questions = len(dialogue.messages)
+            choice.complain("turns", f"has {len(turns)} answers to {questions} questions")
         elif turns is not None:
             yield turns
 
@@ -161,8 +161,8 @@ def _add_score(
     aspect = judge[1].removesuffix(_MULTI_TURN)
     argued = {key: row.value[key] for key in ("user_prompt", "judgment") if row.has(key)}
     if argued:
-        said = {"model": system, "judge": list(judge), "turn": turn, **argued}
-        dialogue.metadata.setdefault("judgments", []).append(said)
+        judgment = {"model": system, "judge": list(judge), "turn": turn, **argued}
+        dialogue.metadata.setdefault("judgments", []).append(judgment)
     rating = RatingRecord(dialogue.id, turn, system, judge[0], aspect, score)
     dialogue.judgements.append((rating, row.where, "score"))
 

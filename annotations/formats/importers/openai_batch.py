@@ -52,8 +52,8 @@ class _Requests:
             metadata = rest_of(body, ("messages", "model"))
             dialogue = CrossedDialogue(str(len(self.dialogues) + 1), row.where, messages, metadata)
             self.dialogues[key] = dialogue
-        asked = body.value.get("model")
-        self.by_custom_id[custom_id] = dialogue, asked if isinstance(asked, str) else ""
+        model = body.value.get("model")
+        self.by_custom_id[custom_id] = dialogue, model if isinstance(model, str) else ""
 
 
 def _words(message: Message) -> list[Any]:
@@ -103,13 +103,13 @@ def _add_answer(row: JsonObject, requests: _Requests) -> None:
     if custom_id not in requests.by_custom_id:
         row.complain("custom_id", f"{custom_id!r} is of no request in these files")
         return
-    dialogue, asked = requests.by_custom_id[custom_id]
+    dialogue, model = requests.by_custom_id[custom_id]
     body = answer.child("body")
     system = body.text("model", MAX_NAME) if body else None
     choices = body.children("choices") if body else None
     if body is None or system is None or choices is None:
         return
-    about = {**rest_of(body, ("model", "choices")), "custom_id": custom_id, "asked_model": asked}
+    about = {**rest_of(body, ("model", "choices")), "custom_id": custom_id, "asked_model": model}
     for choice in choices:
         inner = choice.child("message")
         message = read_message(inner) if inner else None

@@ -55,9 +55,9 @@ class _Episode:
         self.messages.append(spoken(PARTNER, text, rest))
         if labels is not None:
             answers = tuple(_plain(one) for one in labels.split("|"))
-            kept = tuple(one for one in answers if one.strip())
+            references = tuple(one for one in answers if one.strip())
             self.turns.append(
-                TurnRecord(len(self.turns), references=kept, after=len(self.messages))
+                TurnRecord(len(self.turns), references=references, after=len(self.messages))
             )
             self.messages.append(spoken(TARGET_SPEAKER, answers[0]))
 

@@ -31,7 +31,7 @@ _MODEL_KEYS = ("{}_model", "{}-model", "model_{}")
 _SPEECH = re.compile(r"\n\n(Human|Assistant):[ \n]?")
 
 
-def said(row: JsonObject, key: str, role: str) -> Messages | None:
+def messages_in_field(row: JsonObject, key: str, role: str) -> Messages | None:
     """Read what is said in a field: a text, a transcript, or messages.
 
     Args:
@@ -86,9 +86,9 @@ def add_pair(
     if not leads[0] and not leads[1]:
         dialogue.messages += answers[0].shared
     samples = []
-    for system, said_here, lead, field in zip(systems, texts, leads, fields, strict=True):
+    for system, own_messages, lead, field in zip(systems, texts, leads, fields, strict=True):
         sample = 0
-        for turn, (at, message) in enumerate(said_here):
+        for turn, (at, message) in enumerate(own_messages):
             dialogue.add_turn(turn, before + at)
             sample = dialogue.add_response(
                 turn,
@@ -126,8 +126,15 @@ def records_of_row(row: JsonObject, number: int) -> Iterator[Placed]:
     Returns:
         Iterator over the dialogue, two responses, the scores and the preference.
     """
-    chosen, rejected = said(row, CHOSEN, ASSISTANT), said(row, REJECTED, ASSISTANT)
-    prompt = said(row, "prompt", USER) if row.value.get("prompt") not in (None, "", []) else ()
+    chosen, rejected = (
+        messages_in_field(row, CHOSEN, ASSISTANT),
+        messages_in_field(row, REJECTED, ASSISTANT),
+    )
+    prompt = (
+        messages_in_field(row, "prompt", USER)
+        if row.value.get("prompt") not in (None, "", [])
+        else ()
+    )
     model_keys = [_key_in(row, _MODEL_KEYS, arm) for arm in (CHOSEN, REJECTED)]
     systems = [
         name_or(row, key, arm) for key, arm in zip(model_keys, (CHOSEN, REJECTED), strict=True)

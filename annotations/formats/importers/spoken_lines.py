@@ -22,14 +22,14 @@ def spoken_lines(
     Returns:
         The messages; None, with a problem noted, where the first line names no speaker.
     """
-    said: list[tuple[str, list[str]]] = []
+    utterances: list[tuple[str, list[str]]] = []
     for line in text.split("\n"):
         speaker, colon, words = line.partition(":")
         if colon and speaker in roles:
-            said.append((roles[speaker], [words.removeprefix(" ")]))
-        elif said:
-            said[-1][1].append(line)
+            utterances.append((roles[speaker], [words.removeprefix(" ")]))
+        elif utterances:
+            utterances[-1][1].append(line)
         else:
             row.complain(key, f"must begin with one of {', '.join(f'{one}:' for one in roles)}")
             return None
-    return tuple(Message(role, "\n".join(lines)) for role, lines in said)
+    return tuple(Message(role, "\n".join(lines)) for role, lines in utterances)

@@ -11,7 +11,7 @@ from annotations.formats.importers.crossed import CrossedDialogue
 from annotations.formats.importers.fields import JsonObject
 from annotations.formats.importers.heads import DATASET, with_head
 from annotations.formats.importers.json_rows import numbered_objects
-from annotations.formats.importers.preferences import said
+from annotations.formats.importers.preferences import messages_in_field
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import has_keys
 from annotations.formats.records import ASSISTANT, RatingRecord
@@ -30,8 +30,12 @@ def records_of_row(row: JsonObject, number: int) -> Iterator[Placed]:
         Iterator over the dialogue, its response, of the system ``model`` or ``completion``, and a
         score of the aspect ``label``, 1 or 0.
     """
-    prompt = said(row, "prompt", USER) if row.value.get("prompt") not in (None, "", []) else ()
-    completion = said(row, COMPLETION, ASSISTANT)
+    prompt = (
+        messages_in_field(row, "prompt", USER)
+        if row.value.get("prompt") not in (None, "", [])
+        else ()
+    )
+    completion = messages_in_field(row, COMPLETION, ASSISTANT)
     label = row.flag(LABEL)
     system = name_or(row, "model", COMPLETION)
     if prompt is None or completion is None or label is None or system is None:

@@ -2,9 +2,11 @@
 Django here.
 
     about.json                     what this is: the format's number, who wrote it, when
-    tables/<table>/000001.jsonl    rows in parts of a few megabytes; a line is a list of rows, a row a list of values
+    tables/<table>/000001.jsonl    rows in parts of a few megabytes; a line is a list of rows, a row a
+                                   list of values
     files/uploads/<name>           what was handed in
-    models/trained/<name>/…        trained models, where they were asked for; models/training/… what is not finished
+    models/trained/<name>/…        trained models, where they were asked for; models/training/… what
+                                   is not finished
     manifest.json                  columns, rows, the SHA-256 of every member. Half a file lacks it
 
 Whoever reads one takes nothing on trust: names, kinds and sizes of members are checked before a

@@ -7,58 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, F, Max, Min, Model, Q, QuerySet, Sum
+from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
 from django.utils import timezone
 
-from annotations.campaigns.models import Message, RatingRevision
+from annotations.campaigns.models import RatingRevision
 from annotations.models import Rating
-from leaderboard.challenges.models import Notice, Submission
-from leaderboard.models import Analysis
-from workers.judges.models import Purse, Trial
-from workers.models import MetricRun
-from workers.training.models import Training
+from common.jobs.models import Job, kinds_of_jobs
+from workers.judges.models import Purse
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 LATEST = 20_000
 """What ended is looked for among so many of the newest rows of a table: those of a day, on any site
 but the largest."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of row that workers take. ``queue`` is a queue, or the column that names it."""
-
-    name: str
-    model: type[Model]
-    queue: str
-    waiting: tuple[str, ...] = ("pending",)
-    running: tuple[str, ...] = ("running",)
-    since: str = "created_at"
-    begun: str = ""
-    """Empty where the row does not keep it."""
-    ended: str = "finished_at"
-    failures_by_state: bool = False
-    """An index has the states of all rows; of the others only what is at work is indexed."""
-
-
-KINDS = (
-    Kind("run", MetricRun, "column", begun="started_at", failures_by_state=True),
-    Kind(
-        "submission",
-        Submission,
-        "by kind",
-        ("received",),
-        ("validating", "generating", "scoring"),
-        "received_at",
-        "validating_at",
-        "ended_at",
-    ),
-    Kind("analysis", Analysis, "cpu", since="waits_since", failures_by_state=True),
-    Kind("notice", Notice, "cpu", ended="ended_at"),
-    Kind("answer", Message, "llm"),
-    Kind("trial", Trial, "llm"),
-    Kind("training", Training, "gpu", begun="started_at"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,80 +34,61 @@ def under_way(now: datetime | None = None) -> Iterator[Work]:
     """How much of each kind waits and runs in each queue, and for how long the oldest has waited,
     in seconds since it was asked for. A notice that is to be tried again later waits, too."""
     now = now or timezone.now()
-    for kind in KINDS:
-        at_work = kind.model._default_manager.filter(
-            state__in=kind.waiting + kind.running
+    for kind in kinds_of_jobs():
+        at_work = kind._default_manager.filter(
+            state__in=(kind.WAITING, *kind.RUNNING, *kind.AT_WORK)
         ).order_by()
-        waits = Q(state__in=kind.waiting)
-        found = at_work.values(*_column(kind)).annotate(
+        waits = Q(state=kind.WAITING)
+        found = at_work.values(kind.QUEUE_COLUMN or "state").annotate(
             waits=Count("pk", filter=waits),
             runs=Count("pk", filter=~waits),
-            oldest=Min(kind.since, filter=waits),
+            oldest=Min(kind.REQUESTED_AT, filter=waits),
         )
-        by_queue: dict[str, Work] = {}
+        # A queue in which nothing waits has a 0: a series that comes and goes raises no alarm
+        queues = sorted(set(kind.QUEUES.values())) or [kind.QUEUE]
+        by_queue = {queue: Work(kind.NAME, queue, 0, 0, 0.0) for queue in queues}
         for one in found:
-            queue = _queue(kind, one)
+            queue = kind.QUEUES[one[kind.QUEUE_COLUMN]] if kind.QUEUE_COLUMN else kind.QUEUE
             age = (now - one["oldest"]).total_seconds() if one["oldest"] else 0.0
-            before = by_queue.get(queue, Work(kind.name, queue, 0, 0, 0.0))
+            before = by_queue[queue]
             by_queue[queue] = Work(
-                kind.name,
+                kind.NAME,
                 queue,
                 before.waiting + one["waits"],
                 before.running + one["runs"],
                 max(before.oldest_seconds, age),
             )
-        for queue in _queues(kind):
-            yield by_queue.get(queue, Work(kind.name, queue, 0, 0, 0.0))
-
-
-def _column(kind: Kind) -> tuple[str, ...]:
-    return {"column": ("queue",), "by kind": ("kind",)}.get(kind.queue, ("state",))
-
-
-def _queue(kind: Kind, row: dict[str, str]) -> str:
-    """Prompts are run by a model; files are checked by whoever computes the plain metrics."""
-    if kind.queue == "column":
-        return row["queue"]
-    if kind.queue == "by kind":
-        return "llm" if row["kind"] == "prompt" else "cpu"
-    return kind.queue
-
-
-def _queues(kind: Kind) -> tuple[str, ...]:
-    """A queue in which nothing waits is told with 0: a series that comes and goes raises no
-    alarm."""
-    return {"column": ("cpu", "gpu", "llm"), "by kind": ("cpu", "llm")}.get(
-        kind.queue, (kind.queue,)
-    )
+        yield from by_queue.values()
 
 
 def failed_last_day(now: datetime | None = None) -> Iterator[tuple[str, int]]:
     """(kind, how many ended so in the last 24 hours)"""
     since = (now or timezone.now()) - DAY
-    for kind in KINDS:
-        rows = kind.model._default_manager.order_by() if kind.failures_by_state else _newest(kind)
-        yield kind.name, rows.filter(**{"state": "failed", f"{kind.ended}__gte": since}).count()
+    for kind in kinds_of_jobs():
+        rows = kind._default_manager.order_by() if kind.HAS_INDEX_OF_STATES else _newest(kind)
+        ended = {"state": kind.FAILED, f"{kind.ENDED_AT}__gte": since}
+        yield kind.NAME, rows.filter(**ended).count()
 
 
 def done_last_hour(now: datetime | None = None) -> Iterator[tuple[str, int, float]]:
     """(kind, how many ended well in the last hour, the seconds from their beginnings to their
     ends)"""
     since = (now or timezone.now()) - HOUR
-    for kind in KINDS:
-        if kind.begun:
-            rows = _newest(kind).filter(
-                **{"state__in": ("done", "scored"), f"{kind.ended}__gte": since}
+    for kind in kinds_of_jobs():
+        if kind.BEGUN_AT:
+            rows = _newest(kind).filter(**{"state": kind.DONE, f"{kind.ENDED_AT}__gte": since})
+            took = rows.aggregate(
+                count=Count("pk"), seconds=Sum(F(kind.ENDED_AT) - F(kind.BEGUN_AT))
             )
-            took = rows.aggregate(count=Count("pk"), seconds=Sum(F(kind.ended) - F(kind.begun)))
             yield (
-                kind.name,
+                kind.NAME,
                 took["count"],
                 took["seconds"].total_seconds() if took["seconds"] else 0.0,
             )
 
 
-def _newest(kind: Kind) -> QuerySet[Model]:
-    rows = kind.model._default_manager.order_by()
+def _newest(kind: type[Job]) -> QuerySet[Job]:
+    rows = kind._default_manager.order_by()
     newest = rows.aggregate(key=Max("pk"))["key"] or 0
     return rows.filter(pk__gt=newest - LATEST)
 

@@ -258,9 +258,9 @@ class _Reading:
     def _dialogue(self, where: Where, dialogue_id: str) -> int | None:
         dialogue = self._layout.dialogue_of(dialogue_id)
         if dialogue is None:
-            hint = "; take off the white space" if dialogue_id.strip() in self._layout else ""
+            advice = "; take off the white space" if dialogue_id.strip() in self._layout else ""
             self._problems.add(
-                where, "dialog_id", f"there is no dialogue {shown(dialogue_id)}{hint}"
+                where, "dialog_id", f"there is no dialogue {shown(dialogue_id)}{advice}"
             )
         return dialogue
 

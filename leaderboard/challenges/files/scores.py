@@ -196,8 +196,8 @@ class _Reading:
         known = self._keys | {"dialogue_id"}
         missing = [key for key in self._columns if key not in value]
         for key in missing:
-            hint = ": found dialogue_id" if key == "dialog_id" and "dialogue_id" in value else ""
-            self._problems.add(line, key, f"is missing{hint}")
+            advice = ": found dialogue_id" if key == "dialog_id" and "dialogue_id" in value else ""
+            self._problems.add(line, key, f"is missing{advice}")
         for key in value:
             if key not in known:
                 self._problems.add(

@@ -40,8 +40,8 @@ def zone_keys() -> tuple[str, ...]:
 
 
 def zone_key(text: str) -> str:
-    """The key of a zone that is written as such (``Europe/Berlin``) or as its city (``berlin``, ``New
-    York``), in whatever case. Raises ``UnknownZone``."""
+    """The key of a zone that is written as such (``Europe/Berlin``) or as its city (``berlin``,
+    ``New York``), in whatever case. Raises ``UnknownZone``."""
     wanted = text.strip().replace(" ", "_").casefold()
     found = [
         key

@@ -69,6 +69,7 @@ class NoticeQuerySet(JobQuerySet):
 class Notice(Job):
     """One message to one receiver about one end of a submission, which a worker delivers."""
 
+    NAME = "notice"
     TASK = "leaderboard.challenges.tasks.deliver"
     REASON = "answer"
     ENDED_AT = "ended_at"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models, transaction
@@ -89,11 +89,18 @@ class Submission(Job):
     they are unique is the limit.
     """
 
+    NAME = "submission"
     TASK = "leaderboard.challenges.tasks.process"
+    QUEUE_COLUMN = "kind"
+    QUEUES: ClassVar = {"responses": "cpu", "prompt": "llm", "scores": "cpu"}
+    """Prompts are run by a model; files are checked by whoever computes the plain metrics."""
     WAITING = "received"
     RUNNING = ("validating", "generating")
     DONE = "scored"
+    REQUESTED_AT = "received_at"
+    BEGUN_AT = "validating_at"
     ENDED_AT = "ended_at"
+    AT_WORK = ("scoring",)
     LOST = f"{Job.LOST}; the file may need more memory or time"
 
     class Kind(models.TextChoices):

@@ -32,7 +32,7 @@ class RoundAt:
     own_submissions: int = 0
 
     @property
-    def unveiling_waits(self) -> bool:
+    def release_waits(self) -> bool:
         """There is a private board, and it comes later."""
         return self.round.unveil_at is not None and not self.is_unveiled
 

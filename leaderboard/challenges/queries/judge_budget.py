@@ -49,7 +49,7 @@ def _configurations(round: Round) -> list[Configuration]:
 
 @dataclass(frozen=True, slots=True)
 class JudgeBudget:
-    purse: Purse | None
+    budget: Purse | None
     """None where no limit was set and nothing was spent."""
     judges: tuple[str, ...]
     """Configurations of judges that the challenge's rounds ask for."""
@@ -59,7 +59,7 @@ class JudgeBudget:
 
     @property
     def is_spent(self) -> bool:
-        return self.purse is not None and is_spent(self.purse)
+        return self.budget is not None and is_spent(self.budget)
 
 
 def judge_budget(challenge: Challenge) -> JudgeBudget:

@@ -87,8 +87,8 @@ def _settings_page(
         "has_teams": challenge.teams.exists(),
         "has_submissions": any(line.submissions for line in lines),
         "budget": (budget := judge_budget.judge_budget(challenge)),
-        "budget_figures": [] if budget.purse is None else spent_figures(budget.purse),
-        "budget_form": budget_form or BudgetForm(purse=budget.purse),
+        "budget_figures": [] if budget.budget is None else spent_figures(budget.budget),
+        "budget_form": budget_form or BudgetForm(budget=budget.budget),
     }
     is_wrong = form.is_bound or budget_form is not None
     return render(request, "challenges/settings.html", context, status=422 if is_wrong else 200)
@@ -99,7 +99,7 @@ def _settings_page(
 def challenge_judge_budget(request: HttpRequest, slug: str) -> HttpResponse:
     """What judging its submissions may cost: ``tokens``, ``usd``; empty: no limit."""
     challenge = challenge_or_404(request.user, slug)
-    form = BudgetForm(request.POST, purse=judge_budget.judge_budget(challenge).purse)
+    form = BudgetForm(request.POST, budget=judge_budget.judge_budget(challenge).budget)
     if form.is_valid():
         params = form.cleaned_data
         try:

@@ -108,8 +108,8 @@ class Command(ConsoleCommand):
             raise CommandError(str(refusal)) from None
         self._print(document, options["format"])
         self.say(
-            f"{adversarial.data_text(document)}: {document['pairs']:,} of {document['of']:,} answers, "
-            f"{document['dialogues']:,} dialogues, seed {document['seed']}"
+            f"{adversarial.data_text(document)}: {document['pairs']:,} of {document['of']:,} "
+            f"answers, {document['dialogues']:,} dialogues, seed {document['seed']}"
         )
 
     def _print(self, document: dict[str, Any], form: str) -> None:

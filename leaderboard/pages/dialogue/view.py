@@ -142,11 +142,11 @@ def dialogue_context(
                 ratings.get(response.pk, []),
                 aspect,
                 samples=[
-                    _said(one, bool(dialogue.messages), markdown)
+                    _shown_text(one, bool(dialogue.messages), markdown)
                     for one in samples.get(response.pk, [])
                 ],
                 labels=_label_text(labels.get((response.pk, None), [])),
-                said=_said(response, bool(dialogue.messages), markdown),
+                said=_shown_text(response, bool(dialogue.messages), markdown),
             )
             for response in responses
         ],
@@ -257,7 +257,7 @@ def _message_bubbles(
     return bubbles
 
 
-def _said(response: Response | Sample, has_roles: bool, markdown: bool) -> ShownText | None:
+def _shown_text(response: Response | Sample, has_roles: bool, markdown: bool) -> ShownText | None:
     """Texts of A and B are shown as they are."""
     if not has_roles and not response.parts and isinstance(response, Response):
         return None

@@ -1,5 +1,5 @@
-"""The chart in the metric leaderboard's table: the chosen coefficient of every row with its interval,
-the ceiling and response length as lines through all rows."""
+"""The chart in the metric leaderboard's table: the chosen coefficient of every row with its
+interval, the ceiling and response length as lines through all rows."""
 
 from __future__ import annotations
 

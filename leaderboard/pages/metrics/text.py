@@ -29,7 +29,8 @@ def strength(row: CorrelationRow, params: BoardParams) -> float | None:
 
 
 def best_row(document: MetricCorrelations, params: BoardParams) -> CorrelationRow | None:
-    """Of the metric that correlates best with human ratings at the chosen level; None where none is defined."""
+    """Of the metric that correlates best with human ratings at the chosen level; None where none is
+    defined."""
     defined = [
         row
         for row in document.rows

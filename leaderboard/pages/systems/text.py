@@ -15,8 +15,8 @@ NAMED = 3
 
 
 def headline(systems: Sequence[RankedSystem]) -> tuple[str, str]:
-    """(the finding, what goes with it): who is best and who is not significantly different; the best
-    agent where that is another one. ``systems``: those of ``system_standing``. ("", why) where
+    """(the finding, what goes with it): who is best and who is not significantly different; the
+    best agent where that is another one. ``systems``: those of ``system_standing``. ("", why) where
     nobody has rated any of them."""
     rated = _by_mean(systems)
     if not rated:

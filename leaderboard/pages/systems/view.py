@@ -109,8 +109,8 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     ``all``, ``without-gold``, ``without-people``, ``track:…``, ``round:…``), ``slice``
     (KEY:VALUE of the conversations' metadata), ``kind`` (repeated;
     only ``agent``, ``human``, ``gold``, ``baseline``), ``q`` (part of a name), ``metric`` (the one
-    compared with the human ranking), ``profile`` (numbers of systems drawn by aspect), ``part=more`` (what is
-    below the board, which the page asks for)."""
+    compared with the human ranking), ``profile`` (numbers of systems drawn by aspect),
+    ``part=more`` (what is below the board, which the page asks for)."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     chosen = systems_or_404(request, version, default=ALL)

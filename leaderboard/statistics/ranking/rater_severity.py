@@ -3,7 +3,7 @@
 The model is linear and crossed, with the score of rater r for item i, one response of system s in
 dialogue d:
 
-    y = μ_s + dialogue_d + item_i + severity_r + error          (system fixed; the other effects random, normal)
+    y = μ_s + dialogue_d + item_i + severity_r + error   (system fixed; the others random, normal)
 
 Its variance components are those of restricted maximum likelihood (Patterson & Thompson 1971);
 given these, Henderson's mixed-model equations (Henderson 1975) give the best linear unbiased

@@ -5,7 +5,8 @@ Comparison of Regression Variables; the form recommended by Steiger (1980), Test
 Elements of a Correlation Matrix, equation 7; used for metrics since Graham & Baldwin (2014),
 Testing for Significance of Increased Correlation with Human Judgment:
 
-    t = (r₁ − r₂) · √( (n − 1)(1 + r₁₂) / (2 · (n − 1)/(n − 3) · D + r̄² · (1 − r₁₂)³) ),  n − 3 degrees of freedom,
+    t = (r₁ − r₂) · √( (n − 1)(1 + r₁₂) / (2 · (n − 1)/(n − 3) · D + r̄² · (1 − r₁₂)³) ),
+    n − 3 degrees of freedom,
     D = 1 − r₁² − r₂² − r₁₂² + 2·r₁·r₂·r₁₂,  r̄ = (r₁ + r₂) / 2.
 
 It takes the n pairs as independent draws. Turns of one dialogue and responses of one system are

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 from celery import current_app
-from django.apps import apps
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from common.jobs.models import Claim, Job, JobQuerySet, Reaped
+from common.jobs.models import Claim, Job, JobQuerySet, Reaped, kinds_of_jobs
 from common.jobs.notifications import MAX_NOTIFY_PAUSE
 from tests.at_once import at_once
 from tests.common.jobs.kinds import KINDS, Kind
@@ -66,7 +65,7 @@ def state_of(job: Job) -> tuple[str, int, str]:
 
 
 def test_every_kind_is_tested() -> None:
-    assert {one._meta.label for one in apps.get_models() if issubclass(one, Job)} == set(KINDS)
+    assert {kind._meta.label for kind in kinds_of_jobs()} == set(KINDS)
 
 
 def test_its_task_is_known_to_workers(job: Job) -> None:

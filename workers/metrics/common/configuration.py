@@ -285,8 +285,8 @@ def _metric(name: str) -> Metric:
     if name in metrics:
         return metrics[name]
     near = difflib.get_close_matches(name.lower(), metrics, n=3, cutoff=0.5)
-    hint = f"; nearest: {', '.join(near)}" if near else f"; there are: {', '.join(metrics)}"
-    raise ConfigurationError(f'unknown metric "{name}"{hint}')
+    known = f"; nearest: {', '.join(near)}" if near else f"; there are: {', '.join(metrics)}"
+    raise ConfigurationError(f'unknown metric "{name}"{known}')
 
 
 def _option(metric: Metric, name: str) -> Option:

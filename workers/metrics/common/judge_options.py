@@ -185,10 +185,10 @@ def _read(name: str) -> JudgePromptFile:
     try:
         text = text_of(name, LARGEST_FILE)
     except ValueError as problem:
-        hint = (
+        advice = (
             "there is no such prompt on this site" if _REGISTERED.fullmatch(name) else str(problem)
         )
-        raise NoPrompt(f"the prompt {name}: {hint}") from None
+        raise NoPrompt(f"the prompt {name}: {advice}") from None
     try:
         return read_prompt(text)
     except ImportFailed:
