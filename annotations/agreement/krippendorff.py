@@ -16,11 +16,15 @@ import numpy as np
 from scipy import sparse
 
 from annotations.agreement.intervals import Jackknife
-from annotations.agreement.tabulation import FloatArray, Tabulation
+from annotations.agreement.tabulation import FloatArray, IntArray, Tabulation
 from common.estimates import Estimate
 
 Measurement = Literal["nominal", "ordinal", "interval", "ratio"]
 MEASUREMENTS: tuple[Measurement, ...] = get_args(Measurement)
+
+TENTATIVE, RELIABLE = 2 / 3, 0.8
+"""Krippendorff (2004), Content Analysis, 2nd edition, p. 241: rely on α of .800 and more, and draw no
+more than tentative conclusions from .667."""
 
 DENSE_CELLS = 1_000_000
 """Coincidences of all dialogues are a dense array up to this many cells. Above it a scale has so
@@ -69,6 +73,40 @@ def krippendorff_alphas(table: Tabulation, jackknife: Jackknife) -> dict[Measure
             "the ratio distance needs scores that are not negative"
         )
     return alphas
+
+
+def alpha_with_distance(
+    by_dialogue: FloatArray | sparse.csr_array,
+    distances: FloatArray,
+    jackknife: Jackknife,
+    groups: IntArray,
+    if_undefined: str,
+) -> Estimate:
+    """Krippendorff's α under any distance between categories.
+
+    Args:
+        by_dialogue: (dialogues, V²) coincidences, as from ``coincidences_by_dialogue``.
+        distances: (V, V) what takes the place of δ²: symmetric, 0 on the diagonal.
+        jackknife: which dialogues are left out, for the interval.
+        groups: numbers of the replicates that leave out something which α reads.
+        if_undefined: the reason where no disagreement can be expected.
+
+    Returns:
+        α in (−∞, 1] with its 95 % interval; undefined where all ratings are of one category.
+    """
+
+    def alphas(rows: FloatArray) -> FloatArray:
+        return _alphas(rows.reshape(-1, *distances.shape), distances[np.newaxis])
+
+    everything = np.asarray(by_dialogue.sum(axis=0), dtype=np.float64)
+    step = max(1, CELLS_AT_A_TIME // distances.size)
+    left_out = [alphas(part.sums(by_dialogue)) for part in jackknife.slices(step)]
+    return jackknife.estimate(
+        float(alphas(everything)[0]),
+        np.concatenate(left_out or [np.empty(0)]),
+        groups,
+        if_undefined=if_undefined,
+    )
 
 
 def coincidences_by_dialogue(table: Tabulation) -> FloatArray | sparse.csr_array:
@@ -128,18 +166,23 @@ def _alphas_of(coincidences: FloatArray, levels: FloatArray) -> dict[Measurement
     0."""
     coincidences = coincidences.reshape(-1, levels.size, levels.size)
     margins = coincidences.sum(axis=2)
-    total = margins.sum(axis=1)
-    alphas: dict[Measurement, FloatArray] = {}
-    for measurement in MEASUREMENTS:
-        distances = _squared_distances(measurement, levels, margins)
-        observed = (coincidences * distances).sum(axis=(1, 2))
-        to_partners = np.matmul(margins[:, np.newaxis, :], distances)[:, 0, :]
-        expected = (to_partners * margins).sum(axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            alphas[measurement] = np.where(
-                expected > 0, 1.0 - (total - 1.0) * observed / expected, np.nan
-            )
-    return alphas
+    return {
+        measurement: _alphas(coincidences, _squared_distances(measurement, levels, margins))
+        for measurement in MEASUREMENTS
+    }
+
+
+def _alphas(coincidences: FloatArray, distances: FloatArray) -> FloatArray:
+    """α of each of many coincidence matrices (matrices × V × V) under one squared distance each, or
+    under one for all (1 × V × V)."""
+    margins = coincidences.sum(axis=2)
+    observed = (coincidences * distances).sum(axis=(1, 2))
+    to_partners = np.matmul(margins[:, np.newaxis, :], distances)[:, 0, :]
+    expected = (to_partners * margins).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(
+            expected > 0, 1.0 - (margins.sum(axis=1) - 1.0) * observed / expected, np.nan
+        )
 
 
 def _squared_distances(

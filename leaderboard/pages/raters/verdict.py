@@ -8,12 +8,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from annotations.agreement.krippendorff import RELIABLE, TENTATIVE
 from common.tables.numerals import written
 from leaderboard.queries.agreement_pairs import SCORE_USE
-
-TENTATIVE, RELIABLE = 2 / 3, 0.8
-"""Krippendorff (2004), Content Analysis, 2nd edition, p. 241: rely on α of .800 and more, and draw
-no more than tentative conclusions from .667."""
 
 
 @dataclass(frozen=True, slots=True)
