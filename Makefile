@@ -67,9 +67,9 @@ bench: setup .venv/.dev
 	done
 
 # Pages of the functions that others may call, from their docstrings (var/reference/index.html); beside them those of
-# commands, settings, addresses, formats and metrics, from what each declares.
+# commands, settings, addresses, formats, questions and metrics, from what each declares.
 REFERENCE := annotations.agreement common.correlation annotations.formats.exporters annotations.formats.importers \
-	leaderboard.client leaderboard.statistics workers.metrics
+	annotations.questions leaderboard.client leaderboard.statistics workers.metrics
 reference: setup .venv/.dev
 	$(BIN)/pdoc --docformat google --output-directory var/reference $(REFERENCE)
 	$(BIN)/python -m tests.reference var/reference

@@ -1,8 +1,9 @@
 """Reference pages from the code: ``python -m tests.reference FOLDER`` (``make reference``).
 
-``commands.md`` has each command's help; ``settings.md``, ``metrics.md`` and ``formats.md`` what is
-declared; ``addresses.md`` the URL configuration with each view's docstring, and who may open it by
-the permission matrices, which tests hold to the site. Nothing here is written by hand.
+``commands.md`` has each command's help; ``settings.md``, ``metrics.md``, ``formats.md`` and
+``questions.md`` what is declared; ``addresses.md`` the URL configuration with each view's
+docstring, and who may open it by the permission matrices, which tests hold to the site. Nothing
+here is written by hand.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from django.urls import URLPattern, get_resolver
 from annotations.formats.exporters.rating_files import COLUMNS
 from annotations.formats.exporters.registry import exporters
 from annotations.formats.importers.registry import importers
+from annotations.questions import templates
+from annotations.questions.json_schema import json_schema
+from annotations.questions.schema import COMMON_FIELDS, FIELDS
 from dialeval_site.config.environment import SETTINGS
 from tests.dialeval_site.example_checks import parser_of
 from workers.metrics.base import Metric, Option
@@ -175,6 +179,41 @@ def formats_page() -> str:
     )
 
 
+# --- questions ------------------------------------------------------------------------------------
+
+
+def questions_page() -> str:
+    forms = [templates.load(name) for name in templates.names()]
+    types = [
+        [f"`{kind}`", ", ".join(f"`{field}`" for field in fields)]
+        for kind, fields in FIELDS.items()
+    ]
+    parts = [
+        "# Forms of questions\n",
+        "## Fields\n",
+        f"Of every question: {', '.join(f'`{field}`' for field in COMMON_FIELDS)}.\n",
+        table(["type", "fields of its own"], types),
+        f"\n## JSON Schema\n\n```json\n{json.dumps(json_schema(), indent=1)}\n```\n",
+    ]
+    for form in forms:
+        rows = [
+            [
+                f"`{one.key}`",
+                f"`{one.type}`",
+                one.text,
+                one.measurement,
+                ", ".join(map(_text, one.values)),
+            ]
+            for one in form.questions
+        ]
+        parts += [
+            f"## {form.name}\n\n{form.title} (level `{form.level}`). {form.description}\n",
+            table(["key", "type", "question", "measurement", "answers"], rows),
+            f"\n{form.citation}\n",
+        ]
+    return "\n".join(parts)
+
+
 # --- addresses ------------------------------------------------------------------------------------
 
 
@@ -264,6 +303,7 @@ PAGES = {
     "settings.md": settings_page,
     "metrics.md": metrics_page,
     "formats.md": formats_page,
+    "questions.md": questions_page,
     "addresses.md": addresses_page,
 }
 

@@ -24,7 +24,16 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Words", ("glossary",)),
     (
         "In depth",
-        ("campaigns", "challenges", "judges", "training", "formats", "metrics", "demo"),
+        (
+            "campaigns",
+            "questions",
+            "challenges",
+            "judges",
+            "training",
+            "formats",
+            "metrics",
+            "demo",
+        ),
     ),
 )
 """What is listed first; then statistics, then what is left."""

@@ -31,6 +31,7 @@ from annotations.corpora.queries import version_of
 from annotations.formats.importers.column_mapping import Column, mapping_from_yaml
 from annotations.formats.importers.registry import importers
 from annotations.personas.knowledge import load_knowledge
+from annotations.questions.reading import read_text as read_form
 from common.correlation import correlation_estimates
 from common.correlation.resampling import Redraws
 from leaderboard.actions import Described, store_submitted_metric
@@ -112,6 +113,7 @@ def held_here() -> dict[tuple[str, str], Callable[..., None]]:
         ("docs/look.md", "table = mark_best("): is_python,
         ("docs/look.md", "{% load dialeval %}"): is_a_template,
         ("docs/operators.md", '{"status": "not ready"'): has_the_keys_of_what_ready_answers,
+        ("docs/questions.md", "name: helpful-reply"): is_a_form,
         ("docs/statistics.md", "dialogue,system,ann"): is_the_worked_example,
     }
 
@@ -182,6 +184,10 @@ def test_a_block_is_what_it_says(block: Block, tmp_path: Path) -> None:
 
 def is_json(block: Block, _: Path) -> None:
     json.loads(block.text)
+
+
+def is_a_form(block: Block, _: Path) -> None:
+    read_form(block.text)
 
 
 def is_toml(block: Block, _: Path) -> None:

@@ -6,6 +6,8 @@ import pytest
 
 from annotations.formats.exporters.registry import exporters
 from annotations.formats.importers.registry import importers
+from annotations.questions import templates
+from annotations.questions.schema import TYPES
 from tests.dialeval_site.documents import (
     code_words,
     first_table,
@@ -42,3 +44,13 @@ def test_every_field_of_our_own_format_is_in_its_table() -> None:
         if record is TurnRecord:  # of the first version, and told below the table
             names.remove("context")
         assert names <= rows[name], name
+
+
+def test_the_types_of_questions_and_the_templates_are_in_their_tables() -> None:
+    found = sections(text_of("questions.md"))
+    kinds = {
+        word for row in first_table(found["Types of questions"]) for word in code_words(row[0])
+    }
+    assert kinds == set(TYPES)
+    named = {word for row in first_table(found["Templates"]) for word in code_words(row[0])}
+    assert named == set(templates.names())

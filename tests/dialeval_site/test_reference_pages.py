@@ -16,6 +16,7 @@ import pytest
 
 from annotations.formats.exporters.registry import exporters
 from annotations.formats.importers.registry import importers
+from annotations.questions import templates
 from dialeval_site.config.environment import SETTINGS
 from tests import reference
 from tests.dialeval_site.documents import code_words, first_table, sections, text_of
@@ -73,6 +74,13 @@ def test_every_format_is_on_its_page() -> None:
     page = reference.formats_page()
     assert set(importers()) <= set(sections(page))
     assert [one for one in exporters() if f"| `{one}` |" not in page] == []
+
+
+def test_every_template_of_questions_is_on_its_page() -> None:
+    found = sections(reference.questions_page())
+    for name in templates.names():
+        keys = [row[0].strip("`") for row in first_table(found[name])]
+        assert keys == [question.key for question in templates.load(name).questions]
 
 
 ADDRESSES = {name: view for name, _, view in reference.addresses()}
