@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -215,8 +216,7 @@ class _Context:
         table, jackknife = self.table(self.matrix(lambda answer: index[frozenset(answer)]))
         found = [Coefficient("alpha_masi", "α of sets (MASI)", masi_alpha(table, sets, jackknife))]
         for option in self.question.options:
-            has_option = self.matrix(lambda answer, key=option.key: float(key in answer))
-            table, jackknife = self.table(has_option)
+            table, jackknife = self.table(self.matrix(partial(_holds, option.key)))
             alpha = krippendorff_alphas(table, jackknife)["nominal"]
             found.append(Coefficient("alpha_nominal", "nominal α", alpha, option.key))
         return tuple(found)
@@ -275,6 +275,10 @@ class _Context:
             Coefficient("alpha_marked", "α: is it marked", found.alpha_marked),
             Coefficient("alpha_label", "α: which label", found.alpha_label),
         )
+
+
+def _holds(key: str, answer: Any) -> float:
+    return float(key in answer)
 
 
 def _band(alpha: float) -> Band:

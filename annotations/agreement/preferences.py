@@ -36,7 +36,7 @@ def agreeing_votes(
     counts = [(np.sign(votes) == sign).sum(axis=0).astype(np.float64) for sign in (1, -1, 0)]
     decisive = counts[0] + counts[1]
     with_ties = ratio(
-        sum(_pairs(count) for count in counts),
+        _pairs(counts[0]) + _pairs(counts[1]) + _pairs(counts[2]),
         _pairs(decisive + counts[2]),
         dialogue,
         jackknife,

@@ -84,19 +84,19 @@ def span_agreement(
     )
 
 
-def _shared(item: MarkedItem) -> tuple[int, int, int, int]:
+def _shared(item: MarkedItem) -> list[int]:
     """Over pairs of raters: spans shared, spans of both; characters shared, characters of both."""
-    exact = [set(spans) for spans in item.spans]
+    exact = [{(s.utterance, s.label, s.start, s.end) for s in spans} for spans in item.spans]
     characters = [
-        {(s.utterance, s.label, at) for s in spans for at in range(s.start, s.end)}
+        {(s.utterance, s.label, at, at + 1) for s in spans for at in range(s.start, s.end)}
         for spans in item.spans
     ]
-    found = [0, 0, 0, 0]
-    for kind, marked in enumerate((exact, characters)):
-        for one, other in combinations(marked, 2):
-            found[2 * kind] += len(one & other)  # type: ignore[operator]
-            found[2 * kind + 1] += len(one) + len(other)
-    return found[0], found[1], found[2], found[3]
+    found = []
+    for marked in (exact, characters):
+        both = list(combinations(marked, 2))
+        found += [sum(len(one & other) for one, other in both)]
+        found += [sum(len(one) + len(other) for one, other in both)]
+    return found
 
 
 @dataclass

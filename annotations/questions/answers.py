@@ -466,7 +466,11 @@ def _labels(question: Question, given: object, material: Material) -> dict[str, 
     by_number: dict[int, object] = {}
     for number, keys in given.items():
         parsed = parse_integer(number) if isinstance(number, str) else number
-        if parsed not in material.utterances or isinstance(parsed, bool):
+        if (
+            not isinstance(parsed, int)
+            or isinstance(parsed, bool)
+            or (parsed not in material.utterances)
+        ):
             raise _Wrong("A label is given to an utterance that is not on the page.")
         by_number[parsed] = keys
     labels = {}

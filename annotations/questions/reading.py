@@ -140,7 +140,7 @@ def _without_double_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _yaml(text: str) -> Any:
     import yaml
 
-    class Loader(yaml.SafeLoader):
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
         """YAML's safe types, of which texts, numbers, true, false and null are read from plain
         words."""
 
@@ -479,8 +479,10 @@ def _condition(data: object, path: str, depth: int = 1) -> Condition:
     found = [name for name in comparisons if name in data]
     if len(found) != 1:
         raise _Refused(path, "must have exactly one of is, in, below and above")
-    if found[0] in ("below", "above"):
-        return Condition(question, **{found[0]: _number(data, found[0], path)})
+    if "below" in data:
+        return Condition(question, below=_number(data, "below", path))
+    if "above" in data:
+        return Condition(question, above=_number(data, "above", path))
     values = [data["is"]] if "is" in data else _list(data, "in", path, 1, MOST_OPTIONS, "values")
     for value in values:
         if not isinstance(value, bool | int | float | str):

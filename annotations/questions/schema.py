@@ -310,6 +310,7 @@ def preference_values(points: int, both_bad: bool) -> tuple[str, ...]:
         ``a``, ``tie`` and ``b``; graded, ``a3`` (much better), ``a2``, ``a1`` (slightly better),
         ``tie``, ``b1``, ``b2``, ``b3``; then ``both_bad``.
     """
+    steps: tuple[str, ...]
     if points <= 3:
         steps = ("a", "b") if points == 2 else ("a", "tie", "b")
     else:
