@@ -108,7 +108,10 @@ the data's."""
 
 
 def cluster_resamples(
-    clusters: int, resamples: int, seed: int, strata: NDArray[np.int64] | None = None
+    clusters: int,
+    resamples: int,
+    seed: int | np.random.Generator,
+    strata: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
     """How often each cluster is drawn in each bootstrap resample.
 
@@ -118,7 +121,8 @@ def cluster_resamples(
     Args:
         clusters: number of clusters (dialogues), at least 1.
         resamples: number of resamples, at least 1.
-        seed: the same seed gives the same rows.
+        seed: the same seed gives the same rows. A generator goes on: rows that are drawn in parts
+            are those of its seed.
         strata: (clusters,) the stratum of each cluster, numbered from 0. Clusters are drawn within
             each stratum, as many as it has. None for one stratum.
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from common.correlation.jackknife import ONE_CLUSTER, left_out_weights
+from common.correlation.jackknife import ONE_CLUSTER, group_of_cluster
 from common.estimates import Estimate
 
 NOTHING = "there is no pair"
@@ -25,12 +26,12 @@ none."""
 
 
 def share_over_dialogues(
-    hits: Sequence[bool], dialogues: Sequence[int], level: float = 0.95
+    hits: Sequence[bool] | ArrayLike, dialogues: Sequence[int] | ArrayLike, level: float = 0.95
 ) -> Estimate:
     """Share of items that are hits, with its modified Wilson interval over dialogues.
 
     Args:
-        hits: (n,) whether each item is one.
+        hits: (n,) whether each item is one; half a hit is 0.5.
         dialogues: (n,) number of each item's dialogue.
         level: confidence level, in (0, 1).
 
@@ -38,22 +39,37 @@ def share_over_dialogues(
         From 0 to 1, as the ends of the interval are. Undefined without items; without an interval
         where all are of one dialogue.
     """
-    if not hits:
-        return Estimate.undefined(NOTHING)
     _, index = np.unique(np.asarray(dialogues), return_inverse=True)
-    items = np.bincount(index).astype(float)
     hit = np.bincount(index, weights=np.asarray(hits, dtype=float))
-    share = float(hit.sum() / items.sum())
-    if len(items) < 2:
+    return share_of_dialogues(hit, np.bincount(index), level)
+
+
+def share_of_dialogues(hits: ArrayLike, items: ArrayLike, level: float = 0.95) -> Estimate:
+    """As ``share_over_dialogues``, from what was counted in each dialogue.
+
+    Args:
+        hits: (G,) hits in each dialogue.
+        items: (G,) items in each dialogue; dialogues without any do not count.
+        level: confidence level, in (0, 1).
+
+    Returns:
+        As ``share_over_dialogues``.
+    """
+    count = np.asarray(items, dtype=float)
+    hit, count = np.asarray(hits, dtype=float)[count > 0], count[count > 0]
+    if not len(count):
+        return Estimate.undefined(NOTHING)
+    share = float(hit.sum() / count.sum())
+    if len(count) < 2:
         return Estimate(value=share, reason=ONE_CLUSTER)
-    weights = left_out_weights(len(items))
-    left_out = (weights @ hit) / (weights @ items)
+    group = group_of_cluster(len(count))
+    left_out = (hit.sum() - np.bincount(group, hit)) / (count.sum() - np.bincount(group, count))
     groups = len(left_out)
     moves = float((groups - 1) / groups * np.square(left_out - left_out.mean()).sum())
-    alone = share * (1 - share) / moves if moves > ROUNDING else float(len(items))
+    alone = share * (1 - share) / moves if moves > ROUNDING else float(len(count))
     # Dialogues whose items happen to be split more evenly than chance splits them do not make more
     # of them.
-    alone = min(alone, float(items.sum()))
+    alone = min(alone, float(count.sum()))
     reach = float(stdtrit(groups - 1, 0.5 + level / 2))
     return Estimate(value=share, ci=wilson(share, alone, reach))
 
