@@ -19,5 +19,7 @@ class LeaderboardConfig(AppConfig):
         import leaderboard.pages.system_pair.query
         import leaderboard.pages.systems.query
         import leaderboard.queries.comparisons
+        import leaderboard.queries.preference_board
+        import leaderboard.queries.preference_metrics
         import leaderboard.queries.standing  # noqa: F401
         from leaderboard import signals  # noqa: F401  connects them

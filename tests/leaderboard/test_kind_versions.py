@@ -31,6 +31,7 @@ from tests.campaigns.sets import made_campaign, made_raters
 from tests.challenges.boards import around, board_round, scored_with, team_of_one
 from tests.challenges.sets import small_version
 from tests.leaderboard.judged import JUDGE, judged_run
+from tests.leaderboard.preferred import preferred_version
 from tests.workers.conftest import odd_metrics  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.django_db
@@ -121,6 +122,12 @@ def of_a_round(_folder: Path) -> Given:
     return round.version, {"round": round.pk, "part": "public"}
 
 
+def of_preferences(folder: Path) -> Given:
+    version = preferred_version(folder)
+    call_command("score", corpus="small", metrics="response_length,word_f1", inline=True)
+    return version, {}
+
+
 def of_the_corpus(**parameters: Any) -> Callable[[Path], Given]:
     return lambda folder: (rated_version(folder), parameters)
 
@@ -146,6 +153,8 @@ REQUESTED: dict[str, Callable[[Path], Given]] = {
     "system-pair": of_the_corpus(aspect="overall", first="echo", second="keen"),
     "scatter": of_the_corpus(**OF_METRICS),
     "board": of_a_round,
+    "preferences": of_preferences,
+    "preference-metrics": of_preferences,
 }
 NEEDS_A_MODEL = {"response-map"}
 """Its points come from an encoder, which not every machine has: its answer is held in

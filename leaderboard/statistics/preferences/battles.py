@@ -68,7 +68,7 @@ class Battles:
         size = self.systems
         of_a = np.bincount(self.a * size + self.b, self.won, size * size)
         of_b = np.bincount(self.b * size + self.a, 1.0 - self.won, size * size)
-        return (of_a + of_b).reshape(size, size)
+        return np.asarray(of_a + of_b, dtype=np.float64).reshape(size, size)
 
     def ties(self) -> FloatArray:
         """Battles of the row and the column that nobody won.
@@ -123,7 +123,8 @@ def win_rates(wins: ArrayLike) -> FloatArray:
     """
     won = np.asarray(wins, dtype=np.float64)
     games = won + won.T
-    return np.divide(won, games, out=np.full(won.shape, np.nan), where=games > 0)
+    rates: FloatArray = np.divide(won, games, out=np.full(won.shape, np.nan), where=games > 0)
+    return rates
 
 
 def average_win_rates(wins: ArrayLike) -> FloatArray:
@@ -139,7 +140,8 @@ def average_win_rates(wins: ArrayLike) -> FloatArray:
     met = np.isfinite(rates)
     total = np.where(met, rates, 0.0).sum(axis=1)
     count = met.sum(axis=1)
-    return np.divide(total, count, out=np.full(len(rates), np.nan), where=count > 0)
+    means: FloatArray = np.divide(total, count, out=np.full(len(rates), np.nan), where=count > 0)
+    return means
 
 
 @dataclass(frozen=True)

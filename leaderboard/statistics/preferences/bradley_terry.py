@@ -48,7 +48,7 @@ def strengths(wins: ArrayLike, start: ArrayLike | None = None) -> FloatArray:
     defined = is_strongly_connected(tables)
     if size > 1 and defined.any():
         found[defined] = _fitted(tables[defined], np.zeros(size) if start is None else start)
-    return found if given.ndim == 3 else found[0]
+    return found if given.ndim == 3 else np.asarray(found[0])
 
 
 def _fitted(wins: FloatArray, start: ArrayLike) -> FloatArray:
@@ -81,7 +81,8 @@ def shortened(width: FloatArray) -> FloatArray:
     Returns:
         From 0 to 1, as ``width``.
     """
-    return np.divide(np.log1p(width), width, out=np.ones_like(width), where=width > 0)
+    part: FloatArray = np.divide(np.log1p(width), width, out=np.ones_like(width), where=width > 0)
+    return part
 
 
 def elo(strength: ArrayLike) -> FloatArray:

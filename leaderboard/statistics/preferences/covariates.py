@@ -61,7 +61,9 @@ def fit_with_covariates(battles: Battles, features: ArrayLike) -> CovariateFit |
         chance = expit(margin)
         gradient = _sums(battles, known, battles.won - chance)
         try:
-            step = np.linalg.solve(_information(battles, known, chance), gradient)
+            step = np.asarray(
+                np.linalg.solve(_information(battles, known, chance), gradient), dtype=np.float64
+            )
         except np.linalg.LinAlgError:
             break
         width = np.abs(_margins(battles, known, step)).max(initial=0.0)
@@ -119,7 +121,7 @@ def scores_and_inverse(
     chance = expit(_margins(battles, features, values))
     information = _information(battles, features, chance)
     size = battles.systems
-    inverse = np.linalg.inv(information)
+    inverse = np.asarray(np.linalg.inv(information), dtype=np.float64)
     # The information was held at mean 0 by a matrix of ones, which the inverse holds still
     inverse[:size, :size] -= 1.0 / (size**2 * _hold(information, size))
     return battles.won - chance, inverse

@@ -64,6 +64,22 @@ class Uncertainty:
         reach = self.quantile(level) * self.standard_errors
         return known - reach, known + reach
 
+    def p_values(self, values: ArrayLike) -> FloatArray:
+        """Tests that each value is 0.
+
+        Args:
+            values: (S + K,) strengths and coefficients.
+
+        Returns:
+            (S + K,) two-sided p of Student's t with G − 1 degrees of freedom; NaN without an error.
+        """
+        ratio = np.abs(np.asarray(values, dtype=np.float64)) / self.standard_errors
+        return np.asarray(2 * stdtr(self.clusters - 1, -ratio))
+
+    def of_first(self, count: int) -> Uncertainty:
+        """The same of the first values alone: strengths without coefficients."""
+        return Uncertainty(self.covariance[:count, :count], self.clusters)
+
     def difference_errors(self) -> FloatArray:
         """(S + K, S + K) corrected standard errors of the differences of two values."""
         own = np.diag(self.covariance)
