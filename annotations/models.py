@@ -102,6 +102,13 @@ class CorpusVersion(models.Model):
         blank=True,
         help_text="What was added to it: {file, sha256, systems, responses, ratings, …}.",
     )
+    source = models.CharField(
+        max_length=1200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The address that it was downloaded from; of the Hub with the commit.",
+    )
     lease_token = models.CharField(max_length=32, blank=True, default="", db_default="")
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -129,6 +136,19 @@ class CorpusVersion(models.Model):
     def label(self) -> str:
         """What signatures and files call this version: its number and the start of its digest."""
         return f"v{self.number}-{self.digest[:12]}"
+
+
+class LeftOutRecords(models.Model):
+    """What a version's file held and the version does not. A row of its own: pages that show a
+    version do not read it."""
+
+    version = models.OneToOneField(
+        CorpusVersion, on_delete=models.CASCADE, related_name="left_out_records"
+    )
+    left_out = models.JSONField(help_text="Counts, and the first records with their problems.")
+
+    def __str__(self) -> str:
+        return f"left out of {self.version}"
 
 
 class Dialogue(models.Model):

@@ -2,6 +2,7 @@ from django.urls import include, path
 
 from leaderboard.pages.additions import view as additions
 from leaderboard.pages.dialogue import view as dialogue
+from leaderboard.pages.export import view as export
 from leaderboard.pages.fewer_ratings import view as fewer_ratings
 from leaderboard.pages.judges import view as judges
 from leaderboard.pages.maps import view as maps
@@ -19,6 +20,7 @@ urlpatterns = [
     path("analyses/<str:key>/", analysis_pages.analysis, name="analysis"),
     path("analyses/<str:key>/retry/", analysis_pages.try_again, name="analysis-retry"),
     path("corpora/<slug:slug>/add/", additions.add_to_corpus, name="corpus-add"),
+    path("corpora/<slug:slug>/export/", export.export, name="corpus-export"),
     path("corpora/<slug:slug>/metrics/", metrics.metrics, name="metric-leaderboard"),
     path("corpora/<slug:slug>/metrics/heat-map/", maps.heat_map, name="metric-heat-map"),
     path("corpora/<slug:slug>/metrics/plots/", metrics.scatter, name="scatter"),

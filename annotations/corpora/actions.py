@@ -16,9 +16,10 @@ from annotations import audit
 from annotations.corpora import staging
 from annotations.formats.importers.base import Importer, ImportFailed, PartSurvey, Problem, survey
 from annotations.formats.importers.canonical import Digest
+from annotations.formats.importers.left_out import left_out
 from annotations.formats.records import Record
 from annotations.formats.slice_counts import SliceCounter, Slices
-from annotations.models import Corpus, CorpusVersion, System
+from annotations.models import Corpus, CorpusVersion, LeftOutRecords, System
 from common.text import text_fault
 
 
@@ -50,6 +51,8 @@ def import_corpus(
     by: Any = None,
     may_exist: bool = True,
     language: str = "",
+    good_only: bool = False,
+    source: str = "",
 ) -> list[ImportOutcome]:
     """Store what a file holds: a new version where its content is new, nothing where it is known.
 
@@ -58,12 +61,14 @@ def import_corpus(
     nobody sees; the last transaction makes them versions of their corpora, all or none. Raises
     ``ImportFailed`` with up to 100 problems, and, unless the corpus ``may_exist``, ``CorpusExists``
     where it does and the content is new. ``language``: of all corpora in the file, whatever it says
-    itself; the same content in another language is another version.
+    itself; the same content in another language is another version. ``good_only``: bad records are
+    left out, and the version says which. ``source``: the address that the file came from.
     """
     refuse_large(path)
     if language:
         importer = importer.in_language(language)
-    surveys = survey(importer, path)
+    source = source[: CorpusVersion._meta.get_field("source").max_length]
+    surveys = survey(importer, path, good_only=good_only)
     if problems := [
         problem for part in surveys for problem in _naming_problems(path, slug, name, part)
     ]:
@@ -73,7 +78,10 @@ def import_corpus(
     try:
         for part in surveys:
             if _known_version(_slug_of(slug, part), part, may_exist) is None:
-                staged[part.part] = stage_part(importer, path, part)
+                version = stage_part(importer, path, part, good_only, source=source)
+                staged[part.part] = version
+                if not_there := left_out(path, part):
+                    LeftOutRecords.objects.create(version=version, left_out=not_there.as_json())
         with transaction.atomic():
             outcomes = [
                 _attached(staged, slug, name, is_public, part, may_exist) for part in surveys
@@ -140,11 +148,13 @@ def _known_version(slug: str, part: PartSurvey, may_exist: bool) -> CorpusVersio
     return known
 
 
-def stage_part(importer: Importer, path: Path, part: PartSurvey, **origin: Any) -> CorpusVersion:
+def stage_part(
+    importer: Importer, path: Path, part: PartSurvey, good_only: bool = False, **origin: Any
+) -> CorpusVersion:
     """A version that nobody sees yet, with all that the file holds; ``origin``: further columns."""
     digest, counter = Digest(), SliceCounter()
     version = staging.stage(
-        _counted(importer.read(path, part.part), digest, counter),
+        _counted(importer.read(path, part.part, good_only=good_only), digest, counter),
         digest=part.digest,
         format=importer.name,
         description=part.corpus.description,

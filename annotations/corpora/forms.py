@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path, PurePath
+from shutil import make_archive
 from typing import Any
 
 from django import forms
@@ -14,11 +15,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations.corpora import pending_uploads
+from annotations.corpora.addresses import BROWSER_SECONDS, fetched
 from annotations.corpora.pending_uploads import PendingUpload
 from annotations.formats.importers.column_mapping import USES, Column, TableMapping
 from annotations.formats.importers.registry import importers
 from annotations.languages import language_fault
 from annotations.models import Corpus
+from annotations.sources.remote import NotFetched
+from common.temporary import temporary_folder
 from common.text import text_fault
 
 EVERYBODY, ORGANISERS = "everybody", "organisers"
@@ -55,9 +59,14 @@ class UploadForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.user = user
 
+    @property
+    def is_new_file(self) -> bool:
+        """Whether the file comes with this form, and was not shown before."""
+        return bool(self.cleaned_data["file"])
+
     def mapping(self) -> TableMapping | None:
         """What the columns of a table are, where the form says it of this file."""
-        if self.cleaned_data["file"]:
+        if self.is_new_file:
             return None
         columns: dict[str, Column] = {}
         for place in range(MAX_MAPPED_COLUMNS):
@@ -105,6 +114,25 @@ class UploadForm(forms.Form):
 class CorpusForm(UploadForm):
     """What the file itself must be is said by its importer."""
 
+    address = forms.CharField(
+        required=False,
+        max_length=1000,
+        label=gettext_lazy("Or a URL"),
+        help_text=gettext_lazy(
+            "https://… of a file, or a dataset of the Hugging Face Hub: its page's address, or "
+            "hf://datasets/OWNER/NAME[@REVISION][/FILE]."
+        ),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "spellcheck": "false", "inputmode": "url"}
+        ),
+    )
+    good_only = forms.BooleanField(
+        required=False,
+        label=gettext_lazy("Store the good records and leave out the bad ones"),
+        help_text=gettext_lazy(
+            "What refers to a bad record is left out, too. The version lists what is not in it."
+        ),
+    )
     format = forms.ChoiceField(required=False, label=gettext_lazy("Format"))
     name = forms.CharField(
         required=False,
@@ -157,10 +185,14 @@ class CorpusForm(UploadForm):
         ]
 
     @property
+    def is_new_file(self) -> bool:
+        return super().is_new_file or bool(self.cleaned_data["address"])
+
+    @property
     def is_preview(self) -> bool:
         """Whether the file is shown before it is stored: always where its format is detected, and
         where it takes the place of one that was shown."""
-        is_replaced = bool(self.cleaned_data["file"] and self.cleaned_data["uploaded"])
+        is_replaced = bool(self.cleaned_data["uploaded"] and self.is_new_file)
         return "preview" in self.data or not self.cleaned_data["format"] or is_replaced
 
     def clean_name(self) -> str:
@@ -193,10 +225,39 @@ class CorpusForm(UploadForm):
                 self.add_error("slug", message % {"slug": slug})
         return cleaned
 
-    def offer_format(self, likely: str | None) -> None:
+    def take_the_file(self, cleaned: dict[str, Any]) -> None:
+        """The same, for a file at an address."""
+        address = cleaned.get("address")
+        if not address or cleaned.get("file") or "file" in self.errors:
+            super().take_the_file(cleaned)
+            return
+        self._take_the_address(address)
+        self.data = self.data.copy()
+        self.data["address"] = "" if self.upload else address
+        self.data["uploaded"] = self.upload.token if self.upload else ""
+
+    def _take_the_address(self, address: str) -> None:
+        with temporary_folder() as folder:
+            try:
+                found = fetched(
+                    address,
+                    folder,
+                    most_bytes=settings.MAX_CORPUS_UPLOAD_BYTES,
+                    seconds=min(BROWSER_SECONDS, settings.IMPORT_SECONDS),
+                )
+            except NotFetched as problem:
+                self.add_error("address", _("Nothing was stored: %s.") % problem)
+                return
+            path = found.path
+            if path.is_dir():
+                path = Path(make_archive(str(folder / "packed"), "zip", folder, path.name))
+            name = f"{found.name}{path.suffix}"
+            self.upload = pending_uploads.store(path, name, self.user, found.source)
+
+    def offer_format(self, likely: str | None, read_as: str) -> None:
         """After the file could not be read: choose the format that it looks like, where that is
         another one, in the form that is shown again."""
-        if likely and likely != self.cleaned_data["format"]:
+        if likely and likely != read_as:
             self.likely_format = likely
             self.data = self.data.copy()
             self.data["format"] = likely

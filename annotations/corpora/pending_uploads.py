@@ -29,14 +29,17 @@ class PendingUpload:
     stored: str
     name: str
     token: str
+    source: str = ""
+    """The address that it was downloaded from."""
 
 
-def store(path: Path, name: str, user: Any) -> PendingUpload:
-    """Take in a file that was sent as ``name``. Raises ``StorageAway``."""
+def store(path: Path, name: str, user: Any, source: str = "") -> PendingUpload:
+    """Take in a file that was sent as ``name`` or comes from ``source``. Raises
+    ``StorageAway``."""
     stored = f"{FOLDER}/{token_hex(16)}"
     storage.put(path, stored)
-    token = signing.dumps({"stored": stored, "name": name[:255], "user": user.pk}, salt=_SALT)
-    return PendingUpload(stored, name[:255], token)
+    signed = {"stored": stored, "name": name[:255], "user": user.pk, "source": source}
+    return PendingUpload(stored, name[:255], signing.dumps(signed, salt=_SALT), source)
 
 
 def find(token: str, user: Any) -> PendingUpload | None:
@@ -47,7 +50,7 @@ def find(token: str, user: Any) -> PendingUpload | None:
         return None
     if signed["user"] != user.pk or not storage.is_there(signed["stored"]):
         return None
-    return PendingUpload(signed["stored"], signed["name"], token)
+    return PendingUpload(signed["stored"], signed["name"], token, signed.get("source", ""))
 
 
 @contextmanager

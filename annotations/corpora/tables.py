@@ -8,8 +8,9 @@ from django.db.models import Count
 from django.urls import reverse
 
 from annotations.corpora.queries import shown_systems
+from annotations.formats.importers.left_out import LeftOut
 from annotations.formats.records import UNSPOKEN_ROLES
-from annotations.models import CorpusVersion, Dialogue
+from annotations.models import CorpusVersion, Dialogue, LeftOutRecords
 from common.tables import Cell, Column, Row, Table
 
 _COUNT = {"kind": "number", "decimals": 0}
@@ -114,3 +115,33 @@ def _opening(dialogue: Dialogue) -> Cell:
     if not dialogue.first_context:
         return Cell(reason="no utterance comes before the answer")
     return Cell(dialogue.first_context[0][1])
+
+
+def left_out_table(version: CorpusVersion) -> Table | None:
+    """What the version's file held and it does not; None where it has everything."""
+    stored = LeftOutRecords.objects.filter(version=version).first()
+    if stored is None:
+        return None
+    columns = (
+        Column("place", "Place", help="Line, or JSON path."),
+        Column("field", "Field"),
+        Column("problem", "Problem"),
+        Column("record", "Record"),
+    )
+    found = LeftOut.of_json(stored.left_out)
+    rows = tuple(
+        Row(
+            f"left-out-{number}",
+            {
+                "place": Cell(one.place),
+                "field": Cell(one.field) if one.field else Cell(reason="the whole record"),
+                "problem": Cell(one.problem),
+                "record": Cell(one.record) if one.record else Cell(reason="not kept"),
+            },
+        )
+        for number, one in enumerate(found.records)
+    )
+    caption = (
+        f"Left out of {version.label}: {found.bad:,} faults, {found.skipped:,} skipped records"
+    )
+    return Table("left-out", caption, columns, rows)

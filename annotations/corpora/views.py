@@ -13,7 +13,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -27,15 +27,18 @@ from annotations.corpora.forms import (
 )
 from annotations.corpora.shortcuts import version_or_404
 from annotations.corpora.shown_messages import shown_text
-from annotations.corpora.tables import dialogues_table, systems_table
+from annotations.corpora.tables import dialogues_table, left_out_table, systems_table
+from annotations.formats.exporters.registry import exporters
 from annotations.formats.importers import table
-from annotations.formats.importers.base import Importer, ImportFailed
+from annotations.formats.importers.base import Importer, ImportFailed, survey
 from annotations.formats.importers.column_mapping import USES
+from annotations.formats.importers.left_out import LeftOut, left_out
 from annotations.formats.importers.preview import ShownColumn, preview, table_columns
 from annotations.formats.importers.registry import importers, likely_format, possible_formats
 from annotations.languages import language_name
 from annotations.models import Corpus
 from common.file_bodies import takes_file
+from common.roles import is_organiser
 from common.web import organisers_alone, organisers_page, page
 
 DIALOGUES_A_PAGE = 50
@@ -46,6 +49,8 @@ def corpus(request: HttpRequest, slug: str) -> HttpResponse:
     """What the corpus holds, its systems, its versions."""
     version = version_or_404(request, slug)
     table = systems_table(version)
+    # Records of the file may name raters, and say what a round hides
+    not_there = left_out_table(version) if is_organiser(request.user) else None
     context = {
         "section": "corpora",
         "tab": "overview",
@@ -57,11 +62,14 @@ def corpus(request: HttpRequest, slug: str) -> HttpResponse:
         "scales": [(aspect, version.scales.get(aspect)) for aspect in version.aspects],
         "first_dialogue": queries.dialogue_at(version, 0),
         "table": table,
+        "left_out": not_there,
+        "export_formats": exporters().values(),
         "hidden_by_a_round": queries.corpora_with_hidden_references()
         .filter(pk=version.corpus_id)
         .exists(),
     }
-    return page(request, "annotations/corpus.html", context, [table])
+    tables = [table, not_there] if not_there else [table]
+    return page(request, "annotations/corpus.html", context, tables)
 
 
 @require_safe
@@ -90,8 +98,9 @@ organisers_only = organisers_page(*ORGANISERS)
 @organisers_only
 @takes_file(organisers_alone(*ORGANISERS))
 def corpus_new(request: HttpRequest) -> HttpResponse:
-    """Add a corpus: ``file``, or ``uploaded`` (one that was sent before); ``format`` (detected
-    without it); ``preview`` (show it, store nothing); ``column-N``, ``use-N``, ``aspect-N`` and
+    """Add a corpus: ``file``, ``address``, or ``uploaded`` (one that was sent before); ``format``
+    (detected without it); ``preview`` (show it, store nothing); ``good_only`` (leave out bad
+    records), ``left-out`` (these as CSV); ``column-N``, ``use-N``, ``aspect-N`` and
     ``rater-N`` (of a table); ``name``, ``slug``, ``seen_by`` (``everybody``, ``organisers``),
     ``is_new_version``. ``corpus=`` the form for a new version of one.
 
@@ -113,11 +122,13 @@ def corpus_new(request: HttpRequest) -> HttpResponse:
             form.add_error("format", message % {"reason": reason})
             return _form_page(request, form)
         try:
+            if "left-out" in form.data:
+                return _left_out_file(form, importers()[name], path)
             if form.is_preview:
                 return _preview_page(request, form, importers()[name], path)
             outcomes = _imported(request, form, importers()[name], path)
         except ImportFailed as failure:
-            form.offer_format(likely)
+            form.offer_format(likely, read_as=name)
             columns = _shown_columns(form, importers()[name], path)
             return _form_page(request, form, failure, columns)
         except actions.CorpusExists as known:
@@ -151,14 +162,33 @@ def _imported(
         by=request.user,
         may_exist=params["is_new_version"],
         language=params["language"],
+        good_only=params["good_only"],
+        source=form.upload.source if form.upload else "",
     )
+
+
+def _left_out_file(form: CorpusForm, importer: Importer, path: Path) -> HttpResponse:
+    """The records that would be left out, of all corpora of the file."""
+    mapping = form.mapping()
+    if mapping and importer is table.IMPORTER:
+        importer = table.with_mapping(mapping)
+    parts = survey(importer, path, good_only=True)
+    records = tuple(one for part in parts for one in left_out(path, part).records)
+    response = HttpResponse(LeftOut(records=records).csv(), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="left-out.csv"'
+    return response
 
 
 def _preview_page(
     request: HttpRequest, form: CorpusForm, importer: Importer, path: Path
 ) -> HttpResponse:
     """The format, counts, first rows, and what each column of a table is: nothing is stored."""
-    found = preview(importer, path, form.mapping() if importer is table.IMPORTER else None)
+    found = preview(
+        importer,
+        path,
+        form.mapping() if importer is table.IMPORTER else None,
+        good_only=form.cleaned_data["good_only"],
+    )
     form.data["format"] = importer.name
     others = [one.name for one in possible_formats(path) if one.name != importer.name]
     context = {
@@ -236,6 +266,13 @@ def _tell(request: HttpRequest, outcome: actions.ImportOutcome) -> None:
         )
         % (names | numbers),
     )
+    if not_there := outcome.survey.skipped_count + len(outcome.survey.left_out):
+        text = ngettext(
+            "%(n)d record of the file is not in it; this page lists it.",
+            "%(n)d records or answers of the file are not in it; this page lists them.",
+            not_there,
+        )
+        messages.warning(request, text % {"n": not_there})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -189,6 +189,28 @@ SETTINGS: tuple[Setting, ...] = (
         "Largest corpus that an organiser may add in the browser, in megabytes; it is read while "
         "the browser waits.",
     ),
+    Setting(
+        "DIALEVAL_IMPORT_SECONDS",
+        "600",
+        "Longest time a corpus may take to be downloaded from an address, in seconds; in the "
+        "browser at most 60.",
+    ),
+    Setting(
+        "DIALEVAL_IMPORT_PRIVATE",
+        "false",
+        "`true` lets corpora be imported from loopback and private addresses, and from http://.",
+    ),
+    Setting(
+        "HF_ENDPOINT",
+        "https://huggingface.co",
+        "The Hugging Face Hub: hf:// addresses, and models.",
+    ),
+    Setting(
+        "HF_TOKEN",
+        "",
+        "A token of the Hub: for datasets that are private or gated, and for `export_corpus "
+        "--push`.",
+    ),
     Setting("DIALEVAL_MAX_UPLOAD_MB", "200", "Largest file that a team may submit, in megabytes."),
     Setting(
         "DIALEVAL_STORAGE_URL",

@@ -1,34 +1,16 @@
-"""One POST to an address that somebody else chose: resolved once, checked, and sent to what was
-checked.
-
-A name that leads to a public address when it is looked at and to a private one when it is connected
-to gains nothing: it is looked at once. Redirects are not followed. All of it takes ten seconds at
-most.
-"""
+"""One POST to an address that somebody else chose. Redirects are not followed. All of it takes ten
+seconds at most."""
 
 from __future__ import annotations
 
-import http.client
-import socket
-import ssl
-import threading
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as TookTooLong
-from contextlib import suppress
 from dataclasses import dataclass
-from urllib.parse import SplitResult, urlsplit
 
-from common import outgoing
-from common.outgoing import AddressNotAllowed
+from common.pinned_http import NotReached, answered
 
+__all__ = ["Answer", "NotReached", "post"]
 SECONDS = 10.0
 ANSWER_BYTES = 2000
-_looking_up = ThreadPoolExecutor(max_workers=8, thread_name_prefix="names of webhooks")
-
-
-class NotReached(Exception):
-    """Nothing was answered, this time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,96 +27,8 @@ def post(
     seconds: float = SECONDS,
 ) -> Answer:
     """Raises ``AddressNotAllowed`` or ``NotReached``, with words for the webhook's owner."""
-    parts = urlsplit(url)
-    if (
-        parts.scheme not in (("https", "http") if private_allowed else ("https",))
-        or not parts.hostname
-    ):
-        raise AddressNotAllowed("the address is not https://")
-    address, port = _resolved(parts, private_allowed, seconds)
-    connection = _connection(parts, address, port, seconds)
-    late = threading.Event()
-    # A socket's own time-out begins anew with each byte
-    clock = threading.Timer(seconds, _cut_off, [connection, late])
-    clock.daemon = True
-    clock.start()
-    try:
-        connection.request("POST", _target(parts), body, dict(headers))
-        response = connection.getresponse()
-        return Answer(response.status, response.read(ANSWER_BYTES).decode("utf-8", "replace"))
-    except ssl.SSLError as problem:
-        raise NotReached(f"TLS failed: {problem.reason or 'no secure connection'}") from None
-    except TimeoutError:
-        raise NotReached(f"no answer within {seconds:g} s") from None
-    except (OSError, http.client.HTTPException, ValueError) as problem:
-        if late.is_set():
-            raise NotReached(f"no answer within {seconds:g} s") from None
-        raise NotReached(f"no connection: {_as_text(problem)}") from None
-    finally:
-        clock.cancel()
-        connection.close()
-
-
-def _as_text(problem: Exception) -> str:
-    return getattr(problem, "strerror", None) or type(problem).__name__
-
-
-def _resolved(parts: SplitResult, private_allowed: bool, seconds: float) -> tuple[str, int]:
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    host = parts.hostname or ""
-    try:
-        lookup = _looking_up.submit(outgoing.resolve, host, port, allow_private=private_allowed)
-        addresses = lookup.result(timeout=seconds)
-    except TookTooLong:
-        raise NotReached(f"the name was not found within {seconds:g} s") from None
-    except (OSError, UnicodeError):
-        raise NotReached("there is no such host") from None
-    if not addresses:
-        raise NotReached("there is no such host")
-    return addresses[0], port
-
-
-def _connection(
-    parts: SplitResult, address: str, port: int, seconds: float
-) -> http.client.HTTPConnection:
-    host = parts.hostname or ""
-    if parts.scheme == "https":
-        return _PinnedHttps(host, address, port, seconds)
-    return _PinnedHttp(host, address, port, seconds)
-
-
-class _PinnedHttp(http.client.HTTPConnection):
-    """Connects to ``address``, whatever the host's name would lead to by now."""
-
-    def __init__(self, host: str, address: str, port: int, seconds: float) -> None:
-        super().__init__(host, port, timeout=seconds)
-        self.address = address
-
-    def connect(self) -> None:
-        self.sock = socket.create_connection((self.address, self.port), self.timeout)
-
-
-class _PinnedHttps(_PinnedHttp):
-    default_port = http.client.HTTPS_PORT
-
-    def connect(self) -> None:
-        super().connect()
-        self.sock = ssl.create_default_context().wrap_socket(self.sock, server_hostname=self.host)
-
-
-def _cut_off(connection: http.client.HTTPConnection, late: threading.Event) -> None:
-    late.set()
-    sock = connection.sock
-    if sock is not None:
-        with suppress(OSError):
-            sock.shutdown(socket.SHUT_RDWR)
-
-
-def _target(parts: SplitResult) -> str:
-    """The path as it stands in the request's first line: nothing in it can begin a second line."""
-    path = parts.path or "/"
-    target = f"{path}?{parts.query}" if parts.query else path
-    return "".join(
-        sign if 32 < ord(sign) < 127 else "".join(f"%{byte:02X}" for byte in sign.encode())
-        for sign in target
-    )
+    with answered(
+        "POST", url, headers, body, private_allowed=private_allowed, seconds=seconds
+    ) as response:
+        text = response.read(ANSWER_BYTES).decode("utf-8", "replace")
+        return Answer(response.status, text)

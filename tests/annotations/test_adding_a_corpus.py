@@ -19,6 +19,7 @@ from annotations.models import AuditEntry, Corpus, CorpusVersion, Dialogue, Rati
 from common.roles import ORGANISER
 from leaderboard.challenges.uploads import incoming_folder
 from tests.at_once import at_once
+from tests.hub_double import SHA, Hub, Repository, hub_double
 
 pytestmark = pytest.mark.django_db
 
@@ -172,6 +173,95 @@ def test_a_fault_in_the_right_format_speaks_of_no_other(organiser: Client) -> No
     assert answer.status_code == 422
     assert "The file looks like" not in said(answer)
     assert '<option value="cpdc" selected>' in answer.content.decode()
+
+
+# --- from an address ------------------------------------------------------------------------------
+
+
+def ask(client: Client, address: str, **fields: str) -> Any:
+    return client.post(PAGE, {"address": address, "seen_by": "organisers", **fields})
+
+
+def token_in(answer: Any) -> str:
+    found = re.search(r'name="uploaded" value="([^"]+)"', answer.content.decode())
+    return unescape(found[1]) if found else ""
+
+
+@pytest.fixture
+def hub(settings: Any) -> Iterator[Hub]:
+    with hub_double(cooks=Repository({"data/cooks.jsonl": COOKS})) as made:
+        settings.IMPORT_PRIVATE, settings.HF_ENDPOINT, settings.HF_TOKEN = True, made.url, ""
+        yield made
+
+
+def test_a_dataset_of_the_hub_is_shown_and_then_stored_with_its_commit(
+    organiser: Client, hub: Hub
+) -> None:
+    shown = ask(organiser, "hf://datasets/lab/cooks")
+    assert "What becomes of the file" in said(shown)
+    assert not Corpus.objects.exists()
+    hub.repositories.clear()  # what was shown is stored, not what is there by then
+    answer = ask(organiser, "", uploaded=token_in(shown), format="jsonl", slug="cooks")
+    assert answer["Location"] == "/corpora/cooks/"
+    source = f"hf://datasets/lab/cooks@{SHA}/data/cooks.jsonl"
+    assert CorpusVersion.objects.get().source == source
+    assert source in said(organiser.get("/corpora/cooks/"))
+
+
+def test_an_address_that_gives_nothing_is_told_at_its_field(organiser: Client, hub: Hub) -> None:
+    answer = ask(organiser, "hf://datasets/lab/none")
+    assert answer.status_code == 422
+    assert "Nothing was stored: hf://datasets/lab/none is not there" in said(answer)
+    assert not Corpus.objects.exists()
+
+
+def test_an_address_on_a_private_network_is_refused(
+    organiser: Client, hub: Hub, settings: Any
+) -> None:
+    settings.IMPORT_PRIVATE = False
+    answer = ask(organiser, hub.url.replace("http://", "https://") + "/x.jsonl")
+    assert "it is not on the public internet" in said(answer)
+    assert hub.got == []
+
+
+# --- good records alone ---------------------------------------------------------------------------
+
+HALF_BAD = COOKS + lines(dialogue("bread") | {"turns": []}, dialogue("leek"))
+
+
+def test_who_sends_bad_records_is_offered_the_good_ones_and_a_list(organiser: Client) -> None:
+    answer = send(organiser, HALF_BAD)
+    assert answer.status_code == 422
+    assert 'name="good_only"' in answer.content.decode()
+    assert "Download the bad records (CSV)" in said(answer)
+    assert not Corpus.objects.exists()
+
+
+def test_the_good_records_are_stored_where_that_is_chosen_and_the_page_lists_the_others(
+    organiser: Client,
+) -> None:
+    send(organiser, HALF_BAD, good_only="on")
+    assert [one.external_id for one in Dialogue.objects.order_by("position")] == ["soup", "leek"]
+    page = organiser.get("/corpora/cooks/")
+    assert "What the file held and this version does not" in said(page)
+    file = organiser.get("/corpora/cooks/", {"download": "left-out.csv"}).content.decode()
+    assert "bread" in file
+    assert "is empty" in file
+
+
+def test_others_do_not_see_what_was_left_out(organiser: Client, client: Client) -> None:
+    send(organiser, HALF_BAD, good_only="on", seen_by="everybody")
+    assert "bread" not in said(client.get("/corpora/cooks/"))
+    assert client.get("/corpora/cooks/", {"download": "left-out.csv"}).status_code == 404
+
+
+def test_the_bad_records_come_as_csv_and_nothing_is_stored(organiser: Client) -> None:
+    token = token_in(send(organiser, HALF_BAD))
+    form = {"uploaded": token, "format": "jsonl", "seen_by": "organisers", "left-out": "1"}
+    answer = organiser.post(PAGE, form)
+    assert answer["Content-Type"].startswith("text/csv")
+    assert "bread" in answer.content.decode()
+    assert not Corpus.objects.exists()
 
 
 # --- what is refused ------------------------------------------------------------------------------

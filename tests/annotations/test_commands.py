@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotations.corpora.queries import select_systems
+from annotations.corpora.queries import counts_of, select_systems
 from annotations.formats.records import RatingRecord
 from annotations.models import Corpus, CorpusVersion
 from tests.annotations.stored import stored, two_systems, written
+from tests.hub_double import SHA, Repository, hub_double
 from workers.metrics.common.configuration import parse
 from workers.runs import actions
 
@@ -52,6 +54,38 @@ def test_import_of_older_content_says_that_the_newest_version_is_another(
         last_line
         == f"small: unchanged, {first} holds this content; the newest version is still {second}"
     )
+
+
+def test_import_takes_a_dataset_of_the_hub_and_notes_its_commit(
+    tmp_path: Path, settings: Any, capsys: Any
+) -> None:
+    body = written(two_systems(), tmp_path / "corpus.jsonl").read_bytes()
+    with hub_double(cooks=Repository({"test.jsonl": body})) as hub:
+        settings.IMPORT_PRIVATE, settings.HF_ENDPOINT = True, hub.url
+        call_command("import_corpus", "hf://datasets/lab/cooks")
+    version = CorpusVersion.objects.get()
+    assert version.source == f"hf://datasets/lab/cooks@{SHA}/test.jsonl"
+    assert capsys.readouterr().out.startswith(f"cooks: stored {version.label} with 2 dialogues")
+
+
+def test_import_of_an_address_that_gives_nothing_stores_nothing(settings: Any) -> None:
+    with hub_double() as hub:
+        settings.IMPORT_PRIVATE, settings.HF_ENDPOINT = True, hub.url
+        with pytest.raises(CommandError, match="nothing was stored: hf://datasets/lab/none is not"):
+            call_command("import_corpus", "hf://datasets/lab/none")
+    assert not Corpus.objects.exists()
+
+
+def test_import_of_good_records_lists_the_others_in_a_file(tmp_path: Path, capsys: Any) -> None:
+    bad = RatingRecord("d1", 0, "echo", "nobody", "overall", 3)
+    path = written([*two_systems(), bad], tmp_path / "corpus.jsonl")
+    listed = tmp_path / "bad.csv"
+    call_command("import_corpus", str(path), "--good-only", "--bad-records", str(listed))
+    told = capsys.readouterr().out
+    assert "left out: 1 fault, for example corpus.jsonl:" in told
+    assert f"{listed}: 1 record not stored" in told
+    assert "the rater 'nobody' is not known" in listed.read_text(encoding="utf-8")
+    assert counts_of(CorpusVersion.objects.get()).ratings == 6
 
 
 def test_import_says_that_there_are_more_problems_than_it_tells(tmp_path: Path, capsys) -> None:

@@ -125,6 +125,7 @@ FRAGMENTS_AND_FILES: Final = frozenset(
         ),
         *(
             "campaign-export",
+            "corpus-export",
             "round-dialogues",
             "round-template",
             "submission-file",

@@ -48,6 +48,7 @@ MATRIX = {
     "corpus-settings": Address("GET", ORGANISERS, ORGANISERS),
     "corpus-add": Address("GET", ORGANISERS, ORGANISERS),
     "corpus-delete": Address("POST", ORGANISERS_DO, ORGANISERS_DO, data=(("slug", "another"),)),
+    "corpus-export": Address("GET", ORGANISERS, ORGANISERS),
     "corpus": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "dialogues": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "dialogue": Address("GET", EVERYBODY, WHO_MAY_SEE, position=0),

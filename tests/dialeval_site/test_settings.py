@@ -204,6 +204,7 @@ def test_these_are_so_or_not() -> None:
     assert SETTINGS_OF_TRUTH == [
         "DATABASE_PREPARED_STATEMENTS",
         "DIALEVAL_OIDC_SIGN_UP",
+        "DIALEVAL_IMPORT_PRIVATE",
         "DIALEVAL_WEBHOOK_PRIVATE",
         "DIALEVAL_SECURE",
     ]
@@ -226,11 +227,10 @@ def test_every_word_of_truth_is_taken_at_its_word(
             **dict.fromkeys(SETTINGS_OF_TRUTH, word),
         )
         prepares = "prepare_threshold" in settings["DATABASES"]["default"]["OPTIONS"]
-        assert (settings["SECURE"], settings["WEBHOOK_PRIVATE"], prepares) == (
-            truth,
-            truth,
-            truth,
-        ), word
+        assert (
+            *(settings["SECURE"], settings["WEBHOOK_PRIVATE"], settings["IMPORT_PRIVATE"]),
+            prepares,
+        ) == (truth,) * 4, word
 
 
 @pytest.mark.parametrize("name", SETTINGS_OF_TRUTH)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from pathlib import Path
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
+from huggingface_hub import constants
 
 from annotations.corpora import actions, record_stream
 from annotations.corpora.queries import version_of
@@ -22,6 +26,7 @@ from annotations.formats.records import (
 )
 from annotations.models import CorpusVersion, Response
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems
+from tests.hub_double import SHA, TOKEN, hub_double
 from workers.runs.score_records import score_records_of
 
 pytestmark = pytest.mark.django_db
@@ -238,3 +243,37 @@ def test_an_unknown_corpus_and_a_place_that_cannot_be_written_are_refused(
         export("small", tmp_path / "file" / "out")
     assert version_of("small") == version
     assert Response.objects.count() == 5
+
+
+# --- to the Hub -----------------------------------------------------------------------------------
+
+
+def test_what_is_pushed_names_no_rater_and_is_private(
+    version: CorpusVersion, settings: Any, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+    with hub_double() as hub:
+        settings.HF_ENDPOINT, settings.HF_TOKEN = hub.url, TOKEN
+        call_command("export_corpus", "small", format="dataset", push="hf://datasets/lab/small")
+    assert capsys.readouterr().out.endswith(f"hf://datasets/lab/small@{SHA}\n")
+    assert hub.repositories["lab/small"].private
+    tables = [pq.read_table(io.BytesIO(body)).to_pylist() for body in hub.uploaded.values()]
+    names = {row["rater"] for rows in tables for row in rows if "rater" in row}
+    assert names == {"rater 1", "rater 2"}
+    assert {rater.name for rater in version.raters.all()}.isdisjoint(names)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"push": "hf://datasets/lab/small", "format": "csv"}, "takes --format dataset"),
+        ({"push": "hf://datasets/lab/small", "format": "dataset"}, "set HF_TOKEN"),
+        ({"to": "x", "public": True}, "--public is for --push"),
+    ],
+)
+def test_a_push_that_cannot_be_is_refused(
+    version: CorpusVersion, settings: Any, options: dict[str, Any], told: str
+) -> None:
+    settings.HF_TOKEN = ""
+    with pytest.raises(CommandError, match=told):
+        call_command("export_corpus", "small", **options)

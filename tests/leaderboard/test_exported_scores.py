@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.core.management import call_command
+from django.test import Client
 
 from annotations.corpora import actions
 from annotations.formats.importers.registry import importers
@@ -224,3 +226,26 @@ def test_the_archive_of_the_api_holds_the_same_files(rated: Rated, tmp_path: Pat
     found = {name.removeprefix("small/"): archive.read(name) for name in archive.namelist()}
     assert found == contents(export(tmp_path / "out"))
     assert "submitted_metrics.jsonl" in found
+
+
+@pytest.mark.parametrize("tool", ["label-studio", "argilla"])
+def test_what_comes_back_from_a_tool_is_the_same_version(
+    rated: Rated, tmp_path: Path, tool: str
+) -> None:
+    version: CorpusVersion = rated(TWO_DIALOGUES)
+    folder = export(tmp_path / "out", tool)
+    (again,) = actions.import_corpus(importers()[tool], folder, "small")
+    assert (again.created, again.version) == (False, version)
+
+
+def test_an_organiser_downloads_the_same_files_on_the_page(rated: Rated, tmp_path: Path) -> None:
+    rated(FOUR_RESPONSES)
+    client = Client()
+    client.force_login(get_user_model().objects.create_superuser("mara"))
+    page = client.get("/corpora/small/").content.decode()
+    assert '<option value="label-studio">' in page
+    answer = client.get("/corpora/small/export/", {"format": "label-studio", "version": "1"})
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(answer)))
+    found = {name.removeprefix("small/"): archive.read(name) for name in archive.namelist()}
+    assert found == contents(export(tmp_path / "out", "label-studio"))
+    assert client.get("/corpora/small/export/", {"format": "exe"}).status_code == 404

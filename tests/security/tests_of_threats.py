@@ -174,6 +174,9 @@ TESTS = {
         "test_a_rater_of_another_campaign_rates_while_a_large_campaign_is"
     ),
     "a webhook that leads inside (SSRF)": "test_an_address_that_is_not_of_the_internet_at_large",
+    "an address of a corpus that leads inside, or redirects there": (
+        "test_private_networks_are_refused_with_redirects"
+    ),
     "a webhook or model where clouds hand out credentials": (
         "test_an_address_that_nobody_may_be_sent_to"
     ),

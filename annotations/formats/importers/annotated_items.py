@@ -152,8 +152,7 @@ class AnnotatedItems:
         rater = known["rater"] if isinstance(known.get("rater"), str) else rater
         position = known.get("position")
         position = position if isinstance(position, int) else _NEW
-        question = item.questions.get(name)
-        use, of = question if _is_question(question) else ("", name)
+        use, of = _question_of(item.questions.get(name), name)
         if use == "comment":
             item.comments.append((of, rater, "\n".join(_texts(value)), where))
             return
@@ -231,12 +230,11 @@ class AnnotatedItems:
             else:
                 later = placed
                 break
-        for record in (*systems.values(), *raters.values()):
-            yield record, "", ""
+        for one in (*systems.values(), *raters.values()):
+            yield one, "", ""
         for record, where, path in chain([later] if later else [], stream):
-            if isinstance(record, DialogueRecord):
-                record = self.dialogues.get(record.id, record)
-            yield record, where, path
+            known = self.dialogues.get(record.id) if isinstance(record, DialogueRecord) else None
+            yield known or record, where, path
 
     def _place(self, one: Conversation, judged: _Judgement) -> None:
         record = judged.record
@@ -274,8 +272,12 @@ def _arms(value: Any) -> tuple[tuple[str, int], ...]:
     )
 
 
-def _is_question(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(isinstance(v, str) for v in value)
+def _question_of(value: Any, name: str) -> tuple[str, str]:
+    """Use and aspect of a question that was exported; of another one no use, and its name."""
+    match value:
+        case [str() as use, str() as of]:
+            return use, of
+    return "", name
 
 
 def _texts(value: Any) -> list[str]:

@@ -103,7 +103,7 @@ class Importer:
         with unpacked(path, problems) as plain:
             return self.parts_of(plain, problems)
 
-    def read(self, path: Path, part: str = "") -> Iterator[Record]:
+    def read(self, path: Path, part: str = "", *, good_only: bool = False) -> Iterator[Record]:
         """Read and check the records of one corpus.
 
         After a problem it goes on, to collect up to 100, and raises at the end. So nothing that
@@ -112,6 +112,7 @@ class Importer:
         Args:
             path: file in this importer's format.
             part: name of the corpus, one of ``parts``; "" where the file holds one corpus.
+            good_only: leave out bad records, and what refers to them, instead of raising.
 
         Returns:
             Iterator over records, in the order of ``formats.records``. The file is read as it
@@ -120,7 +121,8 @@ class Importer:
         Raises:
             ImportFailed: while iterating: the file has problems, or holds no corpus ``part``.
         """
-        return self.read_with(path, part, Problems(path.name), None)
+        problems = Problems(path.name, is_lenient=good_only)
+        return self.read_with(path, part, problems, None)
 
     def read_with(
         self, path: Path, part: str, problems: Problems, checker: Checker | None
@@ -163,6 +165,7 @@ class PartSurvey:
         counts: how many records of each kind it holds.
         skipped: the first records or answers that do not count, with the reason.
         skipped_count: how many there are.
+        left_out: faults of bad records that are left out.
     """
 
     part: str
@@ -171,14 +174,16 @@ class PartSurvey:
     counts: Counts
     skipped: tuple[Problem, ...] = ()
     skipped_count: int = 0
+    left_out: tuple[Problem, ...] = ()
 
 
-def survey(importer: Importer, path: Path) -> tuple[PartSurvey, ...]:
+def survey(importer: Importer, path: Path, *, good_only: bool = False) -> tuple[PartSurvey, ...]:
     """Read a whole file and summarise its corpora, without storing anything.
 
     Args:
         importer: reads the file's format.
         path: file to read.
+        good_only: leave out bad records, as in ``Importer.read``.
 
     Returns:
         One survey per corpus, in the order of ``Importer.parts``.
@@ -191,7 +196,7 @@ def survey(importer: Importer, path: Path) -> tuple[PartSurvey, ...]:
     stopped = False
     for part in importer.parts(path):
         try:
-            surveys.append(_survey_part(importer, path, part))
+            surveys.append(_survey_part(importer, path, part, good_only))
         except ImportFailed as failure:
             problems.update(dict.fromkeys(failure.problems))
             stopped = stopped or failure.stopped
@@ -200,8 +205,8 @@ def survey(importer: Importer, path: Path) -> tuple[PartSurvey, ...]:
     return tuple(surveys)
 
 
-def _survey_part(importer: Importer, path: Path, part: str) -> PartSurvey:
-    problems = Problems(path.name)
+def _survey_part(importer: Importer, path: Path, part: str, good_only: bool) -> PartSurvey:
+    problems = Problems(path.name, is_lenient=good_only)
     checker = Checker(problems)
     digest = Digest()
     for record in importer.read_with(path, part, problems, checker):
@@ -215,4 +220,5 @@ def _survey_part(importer: Importer, path: Path, part: str) -> PartSurvey:
         checker.counts,
         tuple(problems.skipped),
         problems.skipped_count,
+        tuple(problems.found),
     )

@@ -4,13 +4,13 @@ memory."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import singledispatchmethod
 from typing import Any
 
-from annotations.formats.importers.problems import Problems, Where
+from annotations.formats.importers.problems import ImportFailed, Problems, Where
 from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
@@ -138,28 +138,74 @@ class Checker:
             field: field below ``where`` as the file names it; "" to report the record's own field.
 
         Returns:
-            True where the record is sound and no fault has been noted before it.
+            True where the record is sound and no fault has been noted before it; where bad records
+            are left out, whether this one is sound.
 
         Raises:
-            ImportFailed: at the first fault after 100.
+            ImportFailed: at the first fault after 100, and where the corpus record is at fault.
             TypeError: ``record`` is not a record.
         """
-        for name, message in self._faults(record):
+        before = self._noted(record) if self.problems.is_lenient else None
+        faults = self._faults(record)
+        for name, message in faults:
             # Where the importer knows the field, it knows it by the name that the file gives it.
             self.problems.add(where, field or name, message)
-        return not self.problems.found
+        if before is None:
+            return not self.problems.found
+        if faults and isinstance(record, CorpusRecord):
+            raise ImportFailed(self.problems.found)
+        if faults:
+            self._forget(record, *before)
+        return not faults
+
+    def _noted(self, record: Record) -> tuple[list[tuple[set[Any], Any]], list[int]]:
+        """What is noted of a record and was not before it, and the counts before it."""
+        places: list[tuple[set[Any], Any]] = []
+        dialogue = self._dialogue
+        match record:
+            case SystemRecord():
+                places = [(self._systems, record.name)]
+            case RaterRecord():
+                places = [(self._raters, record.name)]
+            case DialogueRecord():
+                places = [(self._dialogues, record.id)]
+            case ResponseRecord() if dialogue:
+                key = (record.system, record.turn, record.sample)
+                places = [(dialogue.responses, key), (dialogue.responding, record.system)]
+        return [(some, key) for some, key in places if key not in some], self._numbers()
+
+    def _forget(
+        self, record: Record, noted: Sequence[tuple[set[Any], Any]], numbers: Sequence[int]
+    ) -> None:
+        """A record that is left out was never there: what refers to it is left out, too."""
+        for some, key in noted:
+            some.discard(key)
+        if isinstance(record, DialogueRecord):
+            self._dialogue = None
+        self._turns, self._messages, self._responses = numbers[:3]
+        self._ratings, self._labels, self._preferences = numbers[3:]
+
+    def _numbers(self) -> list[int]:
+        return [
+            *(self._turns, self._messages, self._responses),
+            *(self._ratings, self._labels, self._preferences),
+        ]
 
     def finish(self) -> None:
         """Check, at the end of the stream, that it held a corpus and a dialogue.
 
-        Nothing is added where there are faults already.
+        Nothing is added where there are faults already, unless bad records are left out.
+
+        Raises:
+            ImportFailed: where they are, and nothing remains.
         """
-        if self.problems.found:
+        if self.problems.found and not self.problems.is_lenient:
             return
+        note = self.problems.stop if self.problems.is_lenient else self.problems.add
         if self.corpus is None:
-            self.problems.add("", "", "holds no corpus")
+            note("", "", "holds no corpus")
         elif not self._dialogues:
-            self.problems.add("", "", "holds no dialogue")
+            note("", "", "holds no dialogue")
 
     def _faults(self, record: Record) -> list[tuple[str, str]]:
         if self.corpus is None and not isinstance(record, CorpusRecord):
@@ -172,7 +218,8 @@ class Checker:
         self, kind: str, name: str, field: str, message: str
     ) -> list[tuple[str, str]]:
         """A fault that is none of its own where what it refers to is there, and at fault."""
-        return [] if (kind, name) in self.problems.refused else [(field, message)]
+        is_known = not self.problems.is_lenient and (kind, name) in self.problems.refused
+        return [] if is_known else [(field, message)]
 
     @singledispatchmethod
     def _faults_of(self, record: Record) -> list[tuple[str, str]]:
@@ -435,7 +482,7 @@ class Checker:
     ) -> list[tuple[str, str]]:
         if system not in self._systems:
             return self._unknown_system(system)
-        if ("response", dialogue.id) in self.problems.refused:
+        if not self.problems.is_lenient and ("response", dialogue.id) in self.problems.refused:
             return []
         if turn is None:
             if sample:

@@ -3,7 +3,7 @@ stored."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ from annotations.formats.records import (
     LabelRecord,
     PreferenceRecord,
     RatingRecord,
+    Record,
     ResponseRecord,
 )
 
@@ -100,13 +101,20 @@ def table_columns(path: Path, mapping: TableMapping | None = None) -> list[Shown
     ]
 
 
-def preview(importer: Importer, path: Path, mapping: TableMapping | None = None) -> Preview:
+def preview(
+    importer: Importer,
+    path: Path,
+    mapping: TableMapping | None = None,
+    *,
+    good_only: bool = False,
+) -> Preview:
     """Read a file without storing anything.
 
     Args:
         importer: of the format.
         path: the file or folder.
         mapping: of a table; None to guess it.
+        good_only: leave out bad records, as in ``Importer.read``.
 
     Returns:
         Counts and first rows.
@@ -119,15 +127,15 @@ def preview(importer: Importer, path: Path, mapping: TableMapping | None = None)
         if importer.name == TABLE.name:
             mapping = mapping or mapping_of(plain, problems)[0]
             importer = with_mapping(mapping)
-        parts = survey(importer, plain)
-        first = _first_rows(importer, plain, parts[0].part)
+        parts = survey(importer, plain, good_only=good_only)
+        first = _first_rows(importer.read(plain, parts[0].part, good_only=good_only))
     return Preview(parts, first, mapping if importer.name == TABLE.name else None)
 
 
-def _first_rows(importer: Importer, path: Path, part: str) -> tuple[FirstRow, ...]:
+def _first_rows(records: Iterable[Record]) -> tuple[FirstRow, ...]:
     found: dict[tuple[str, int | None, str], FirstRow] = {}
     dialogue: DialogueRecord | None = None
-    for record in islice(importer.read(path, part), _MOST_RECORDS):
+    for record in islice(records, _MOST_RECORDS):
         if isinstance(record, DialogueRecord):
             if len(found) >= FIRST_ROWS:
                 break

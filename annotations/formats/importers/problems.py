@@ -10,6 +10,9 @@ from typing import NoReturn
 MAX_PROBLEMS = 100
 """More than this nobody reads, and a file of garbage must not cost more than a glance."""
 
+MAX_LEFT_OUT = 10_000
+"""Bad records that may be left out of one corpus."""
+
 Where = str | int
 """A JSON path such as ``$[3]``, or the number of a line (from 1)."""
 
@@ -61,7 +64,11 @@ class ImportFailed(Exception):
 
 @dataclass
 class Problems:
-    """The faults found in one file so far."""
+    """The faults found in one file so far.
+
+    Attributes:
+        is_lenient: bad records are left out, and the others read.
+    """
 
     file: str
     found: list[Problem] = field(default_factory=list)
@@ -71,6 +78,7 @@ class Problems:
     skipped: list[Problem] = field(default_factory=list)
     """What the file holds and must not count (cancelled, rejected, failed): the first of them."""
     skipped_count: int = 0
+    is_lenient: bool = False
 
     def add(self, where: Where, field: str, message: str) -> None:
         """Note a fault and let the reader go on.
@@ -81,10 +89,11 @@ class Problems:
             message: what is wrong, as a predicate ("is empty").
 
         Raises:
-            ImportFailed: ``MAX_PROBLEMS`` faults have been noted already.
+            ImportFailed: ``MAX_PROBLEMS`` faults have been noted already; where bad records are
+                left out, ``MAX_LEFT_OUT``.
         """
-        if len(self.found) >= MAX_PROBLEMS:
-            raise ImportFailed(self.found, stopped=True)
+        if len(self.found) >= (MAX_LEFT_OUT if self.is_lenient else MAX_PROBLEMS):
+            raise ImportFailed(self.found[:MAX_PROBLEMS], stopped=True)
         self.found.append(Problem(self.file, where, field, message))
 
     def stop(self, where: Where, field: str, message: str) -> NoReturn:
@@ -99,7 +108,7 @@ class Problems:
             ImportFailed: always, with the faults found so far, at most 100.
         """
         self.add(where, field, message)
-        raise ImportFailed(self.found)
+        raise ImportFailed(self.found[-MAX_PROBLEMS:])
 
     def skip(self, where: Where, field: str, message: str) -> None:
         """Note a record or answer that is left out on purpose; that is no fault.
@@ -114,12 +123,12 @@ class Problems:
             self.skipped.append(Problem(self.file, where, field, message))
 
     def raise_if_any(self) -> None:
-        """Fail where a fault was found.
+        """Fail where a fault was found, unless bad records are left out.
 
         Raises:
             ImportFailed: with the faults found so far, unless there is none.
         """
-        if self.found:
+        if self.found and not self.is_lenient:
             raise ImportFailed(self.found)
 
 

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
 from django.core.validators import validate_slug
@@ -10,20 +13,25 @@ from django.utils.text import slugify
 
 from annotations.console import ConsoleCommand
 from annotations.corpora import actions
+from annotations.corpora.addresses import fetched
 from annotations.corpora.queries import language_text
 from annotations.formats.importers import table
-from annotations.formats.importers.base import Importer
+from annotations.formats.importers.base import Importer, PartSurvey
 from annotations.formats.importers.checks import Counts
 from annotations.formats.importers.column_mapping import (
     TableMapping,
     mapping_as_yaml,
     mapping_from_yaml,
 )
+from annotations.formats.importers.left_out import LeftOut, left_out
 from annotations.formats.importers.preview import FirstRow, Preview, preview
 from annotations.formats.importers.problems import ImportFailed
 from annotations.formats.importers.registry import importers, likely_format, possible_formats
 from annotations.languages import language_fault
+from annotations.sources.remote import NotFetched, is_address
+from common.temporary import temporary_folder
 
+SECONDS_BETWEEN_LINES = 10
 COUNTED = (
     *("dialogue", "message", "turn", "system", "response", "rater", "rating", "label"),
     "preference",
@@ -32,9 +40,10 @@ COUNTED = (
 
 class Command(ConsoleCommand):
     help = (
-        "Read a corpus from a file, a folder or a zip archive: conversations, systems, responses "
-        "and ratings. The format is detected. A file that is known changes nothing; a changed "
-        "file makes a new version. A file with a problem stores nothing."
+        "Read a corpus from a file, a folder, a zip archive or an address: conversations, systems, "
+        "responses and ratings. The format is detected. A file that is known changes nothing; a "
+        "changed file makes a new version. A file with a problem stores nothing, unless "
+        "--good-only."
     )
     epilog = """
     Up to 100 problems are listed with their place and field. docs/formats.md describes every
@@ -44,6 +53,8 @@ class Command(ConsoleCommand):
       manage.py import_corpus ratings.xlsx --write-mapping ratings.yaml
       manage.py import_corpus ratings.xlsx --mapping ratings.yaml --slug study-1
       manage.py import_corpus usr pc_usr_data.json --slug usr --name "USR Persona-Chat"
+      manage.py import_corpus hf://datasets/OWNER/NAME@main/data/test.jsonl --dry-run
+      manage.py import_corpus logs.jsonl --good-only --bad-records bad.csv
     """
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -56,7 +67,10 @@ class Command(ConsoleCommand):
             help=f"default: detected. One of {', '.join(sorted(known))}",
         )
         parser.add_argument(
-            "path", metavar="PATH", type=Path, help="at most DIALEVAL_MAX_IMPORT_MB"
+            "path",
+            metavar="PATH",
+            help="file or folder, https://… or hf://datasets/OWNER/NAME[@REVISION][/FILE]; at most "
+            "DIALEVAL_MAX_IMPORT_MB",
         )
         parser.add_argument(
             "--slug",
@@ -97,8 +111,38 @@ class Command(ConsoleCommand):
             help="write the guessed mapping of a table to this file; store nothing",
         )
 
+        parser.add_argument(
+            "--good-only",
+            action="store_true",
+            help="leave out bad records, and what refers to them, and store the others",
+        )
+        parser.add_argument(
+            "--bad-records",
+            type=Path,
+            metavar="FILE",
+            help="write the records that are skipped or left out to this CSV file",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
-        path: Path = options["path"]
+        if not is_address(options["path"]):
+            self._read(Path(options["path"]), options)
+            return
+        with temporary_folder() as folder:
+            try:
+                found = fetched(
+                    options["path"],
+                    folder,
+                    most_bytes=settings.MAX_IMPORT_BYTES,
+                    seconds=settings.IMPORT_SECONDS,
+                    moved=Progress(self.say).moved,
+                )
+            except NotFetched as problem:
+                raise CommandError(f"nothing was stored: {problem}") from None
+            self.say(f"downloaded {found.source}")
+            self._read(found.path, {**options, "slug": options["slug"] or found.name}, found.source)
+
+    def _read(self, path: Path, options: dict[str, Any], source: str = "") -> None:
+        options = {**options, "path": path}
         slug = options["slug"]
         if slug is None:
             slug = slugify(path.name.partition(".")[0])[:80]
@@ -114,7 +158,8 @@ class Command(ConsoleCommand):
                 self._write_mapping(options["write_mapping"], preview(importer, path, mapping))
                 return
             if options["dry_run"]:
-                self._show(importer, path, preview(importer, path, mapping))
+                good_only = options["good_only"]
+                self._show(importer, path, preview(importer, path, mapping, good_only=good_only))
                 return
             outcomes = actions.import_corpus(
                 table.with_mapping(mapping) if mapping else importer,
@@ -123,6 +168,8 @@ class Command(ConsoleCommand):
                 options["name"],
                 is_public=not options["private"],
                 language=options["language"],
+                good_only=options["good_only"],
+                source=source,
             )
         except ImportFailed as failure:
             self._refuse(failure, options)
@@ -130,7 +177,16 @@ class Command(ConsoleCommand):
             raise CommandError(f"{path} cannot be read: {error.strerror}") from None
         for outcome in outcomes:
             self.stdout.write(_line(outcome))
-            self._list_skipped(outcome.survey.skipped, outcome.survey.skipped_count)
+            self._list_left_out(outcome.survey)
+        if options["bad_records"]:
+            self._write_bad_records(options["bad_records"], path, outcomes)
+
+    def _write_bad_records(
+        self, target: Path, path: Path, outcomes: list[actions.ImportOutcome]
+    ) -> None:
+        records = [one for each in outcomes for one in left_out(path, each.survey).records]
+        target.write_text(LeftOut(records=tuple(records)).csv(), encoding="utf-8", newline="")
+        self.stdout.write(f"{target}: {_number(len(records), 'record')} not stored")
 
     def _refuse(self, failure: ImportFailed, options: dict[str, Any]) -> None:
         for problem in failure.problems:
@@ -159,14 +215,33 @@ class Command(ConsoleCommand):
             self.stdout.write(f"  {name or '(no name)'}: {column.use}{f' ({of})' if of else ''}")
         for part in found.parts:
             self.stdout.write(f"{part.part or 'corpus'}: {_counts(part.counts)}")
-            self._list_skipped(part.skipped, part.skipped_count)
+            self._list_left_out(part)
         for row in found.rows:
             self.stdout.write(_row(row))
         self.stdout.write("nothing was stored (--dry-run)")
 
-    def _list_skipped(self, skipped: Any, count: int) -> None:
-        if count:
-            self.stdout.write(f"skipped: {_number(count, 'record')}, for example {skipped[0]}")
+    def _list_left_out(self, part: PartSurvey) -> None:
+        listed = (
+            ("left out", part.left_out, len(part.left_out), "fault"),
+            ("skipped", part.skipped, part.skipped_count, "record"),
+        )
+        for what, problems, count, noun in listed:
+            if count:
+                self.stdout.write(f"{what}: {_number(count, noun)}, for example {problems[0]}")
+
+
+class Progress:
+    """A line each ten seconds at most."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self.say = say
+        self.told = time.monotonic()
+
+    def moved(self, there: int, size: int | None) -> None:
+        if time.monotonic() - self.told >= SECONDS_BETWEEN_LINES:
+            self.told = time.monotonic()
+            of_all = f" of {size / 1e6:.1f}" if size else ""
+            self.say(f"downloaded {there / 1e6:.1f}{of_all} MB")
 
 
 def _importer_and_mapping(options: dict[str, Any]) -> tuple[Importer, TableMapping | None]:
