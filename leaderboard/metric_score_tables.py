@@ -1,4 +1,5 @@
-"""Scores of metrics from a table, added to a corpus version as metrics computed elsewhere: the version's records stay as they are, and each metric's signature has the digest of the file."""
+"""Scores of metrics from a table, added to a corpus version as metrics computed elsewhere: the
+version's records stay as they are, and each metric's signature has the digest of the file."""
 
 from __future__ import annotations
 
