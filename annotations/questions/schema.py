@@ -380,16 +380,17 @@ def _fields_of(one: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Condition):
-        return _condition_data(value)
+        return condition_data(value)
     if isinstance(value, Option):
         return _fields_of(value)
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
-def _condition_data(condition: Condition) -> dict[str, Any]:
+def condition_data(condition: Condition) -> dict[str, Any]:
+    """A condition as data, which ``reading.form_of`` reads."""
     if not condition.question:
         name = "all" if condition.all else "any"
-        return {name: [_condition_data(one) for one in getattr(condition, name)]}
+        return {name: [condition_data(one) for one in getattr(condition, name)]}
     data: dict[str, Any] = {"question": condition.question}
     if condition.one_of:
         single = len(condition.one_of) == 1
