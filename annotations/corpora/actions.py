@@ -14,7 +14,15 @@ from django.db.models import CASCADE, PROTECT, F, Max, Model, QuerySet
 
 from annotations import audit
 from annotations.corpora import staging
-from annotations.formats.importers.base import Importer, ImportFailed, PartSurvey, Problem, survey
+from annotations.formats.importers.base import (
+    FileState,
+    Importer,
+    ImportFailed,
+    PartSurvey,
+    Problem,
+    file_state,
+    survey,
+)
 from annotations.formats.importers.canonical import Digest
 from annotations.formats.importers.left_out import left_out
 from annotations.formats.records import Record
@@ -68,6 +76,8 @@ def import_corpus(
     if language:
         importer = importer.in_language(language)
     source = source[: CorpusVersion._meta.get_field("source").max_length]
+    # What is left out is found by checking again.
+    state = None if good_only else file_state(path)
     surveys = survey(importer, path, good_only=good_only)
     if problems := [
         problem for part in surveys for problem in _naming_problems(path, slug, name, part)
@@ -78,7 +88,7 @@ def import_corpus(
     try:
         for part in surveys:
             if _known_version(_slug_of(slug, part), part, may_exist) is None:
-                version = stage_part(importer, path, part, good_only, source=source)
+                version = stage_part(importer, path, part, state, good_only, source=source)
                 staged[part.part] = version
                 if not_there := left_out(path, part):
                     LeftOutRecords.objects.create(version=version, left_out=not_there.as_json())
@@ -149,12 +159,24 @@ def _known_version(slug: str, part: PartSurvey, may_exist: bool) -> CorpusVersio
 
 
 def stage_part(
-    importer: Importer, path: Path, part: PartSurvey, good_only: bool = False, **origin: Any
+    importer: Importer,
+    path: Path,
+    part: PartSurvey,
+    state: FileState | None,
+    good_only: bool = False,
+    **origin: Any,
 ) -> CorpusVersion:
-    """A version that nobody sees yet, with all that the file holds; ``origin``: further columns."""
+    """A version that nobody sees yet, with all that the file holds. ``state``: of the file, before
+    it was surveyed; a file that has the same one afterwards is not checked again. ``origin``:
+    further columns."""
     digest, counter = Digest(), SliceCounter()
+    records = (
+        importer.read(path, part.part, good_only=good_only)
+        if state is None
+        else importer.read_again(path, part.part)
+    )
     version = staging.stage(
-        _counted(importer.read(path, part.part, good_only=good_only), digest, counter),
+        _counted(records, counter, digest if state is None else None),
         digest=part.digest,
         format=importer.name,
         description=part.corpus.description,
@@ -166,7 +188,7 @@ def stage_part(
         language_is_guess=not part.corpus.language,
         **origin,
     )
-    if digest.hexdigest() != part.digest:
+    if file_state(path) != state if state else digest.hexdigest() != part.digest:
         staging.remove(version)
         raise ImportFailed(
             [Problem(path.name, "", "", "the file changed while it was read; try again")]
@@ -203,9 +225,12 @@ def _attached(
     return ImportOutcome(version, created=True, survey=part, newest=version)
 
 
-def _counted(records: Iterator[Record], digest: Digest, counter: SliceCounter) -> Iterator[Record]:
+def _counted(
+    records: Iterator[Record], counter: SliceCounter, digest: Digest | None
+) -> Iterator[Record]:
     for record in records:
-        digest.add(record)
+        if digest is not None:
+            digest.add(record)
         counter.add(record)
         yield record
 

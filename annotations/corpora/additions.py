@@ -79,6 +79,7 @@ def _staged(
         addition.importer,
         path,
         found,
+        None,  # the version's own records may change, too
         derived_from=version,
         addition={"file": path.name, "sha256": sha256, **addition.counts.as_json()},
     )

@@ -14,6 +14,7 @@ while its rows are made or removed (``opening``, ``setup.delete``).
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -181,23 +182,58 @@ def insert(
         rows: Is read between the transactions. It may ask the database, and must leave no
             statement open: on SQLite nobody writes while reading what was there before others did.
     """
+    transactions, stream, count = ShortTransactions(), iter(rows), 0
+    while batch := list(islice(stream, transactions.rows)):
+        with transactions.next(len(batch)):
+            renew(owner)
+            _insert(model, fields, batch)
+        count += len(batch)
+    return count
+
+
+def _insert(model: type[Model], fields: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
     quote = connection.ops.quote_name
     table = quote(model._meta.db_table)
     columns = ", ".join(quote(model._meta.get_field(field).column) for field in fields)
-    placeholders = ", ".join(["%s"] * len(fields))
-    statement = f"INSERT INTO {table} ({columns}) VALUES ({placeholders})"  # noqa: S608  our names
-    transactions, stream, count = ShortTransactions(), iter(rows), 0
-    while batch := list(islice(stream, transactions.rows)):
-        with transactions.next(len(batch)), connection.cursor() as cursor:
-            renew(owner)
-            if connection.vendor == "postgresql":
-                with cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
-                    for row in batch:
-                        copy.write_row(row)
-            else:
-                cursor.executemany(statement, batch)
-        count += len(batch)
-    return count
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            with cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+        else:
+            placeholders = ", ".join(["%s"] * len(fields))
+            values = f"({columns}) VALUES ({placeholders})"
+            cursor.executemany(f"INSERT INTO {table} {values}", rows)
+
+
+def _reserved_keys(model: type[Model], count: int) -> Sequence[int]:
+    """Primary keys that the next rows of a table may have, in a transaction that has written: with
+    them rows that refer to each other are inserted without asking for the keys of each."""
+    table = model._meta.db_table
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(
+                "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
+                [table, count],
+            )
+            return [key for (key,) in cursor.fetchall()]
+        cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = %s", [table])
+        last = (cursor.fetchone() or (0,))[0]
+        return range(last + 1, last + 1 + count)
+
+
+_json = json.JSONEncoder().encode
+
+
+_DIALOGUE = (
+    *("id", "version", "position", "external_id", "persona", "partner_persona", "messages"),
+    *("interactive", "knowledge", "metadata"),
+)
+_TURN = ("id", "dialogue", "number", "own_context", "after", "references")
+_RESPONSE = ("id", "system", "turn", "text", "parts", "metadata")
+_RATING = (
+    *("rater", "aspect", "response", "system", "dialogue", "score", "comment", "created_at"),
+)
 
 
 @dataclass
@@ -235,8 +271,7 @@ class _RecordStore:
             self._write_dialogues()
             self._write_responses()
             self._write_samples()
-            ratings = map(self._rating, self._of(RatingRecord))
-            Rating.objects.bulk_create(ratings, batch_size=5000)
+            self._write_ratings()
             Label.objects.bulk_create(map(self._label, self._of(LabelRecord)), batch_size=5000)
             preferences = map(self._preference, self._of(PreferenceRecord))
             Preference.objects.bulk_create(preferences, batch_size=5000)
@@ -271,50 +306,70 @@ class _RecordStore:
 
     def _write_dialogues(self) -> None:
         records = self._of(DialogueRecord)
-        dialogues = Dialogue.objects.bulk_create(
-            Dialogue(
-                version=self.version,
-                position=position,
-                external_id=record.id,
-                persona=list(record.persona),
-                partner_persona=list(record.partner_persona),
-                messages=[message_as_json(message) for message in record.messages],
-                interactive=record.interactive,
-                knowledge=list(record.knowledge),
-                metadata=dict(record.metadata),
-            )
-            for position, record in enumerate(records, self.dialogues_stored)
+        keys = _reserved_keys(Dialogue, len(records))
+        _insert(
+            Dialogue,
+            _DIALOGUE,
+            [
+                (
+                    key,
+                    self.version.pk,
+                    position,
+                    record.id,
+                    _json(record.persona),
+                    _json(record.partner_persona),
+                    _json([message_as_json(message) for message in record.messages]),
+                    record.interactive,
+                    _json(record.knowledge),
+                    _json(dict(record.metadata)),
+                )
+                for position, (key, record) in enumerate(
+                    zip(keys, records, strict=True), self.dialogues_stored
+                )
+            ],
         )
-        self.dialogues_stored += len(dialogues)
-        self.dialogues |= {dialogue.external_id: dialogue.pk for dialogue in dialogues}
-        of_dialogues = [(record.id, turn) for record in records for turn in record.turns]
-        turns = Turn.objects.bulk_create(
-            Turn(
-                dialogue_id=self.dialogues[dialogue],
-                number=turn.number,
-                own_context=[[utterance.speaker, utterance.text] for utterance in turn.context],
-                after=turn.after,
-                references=list(turn.references),
-            )
-            for dialogue, turn in of_dialogues
+        self.dialogues_stored += len(records)
+        self.dialogues.update(zip((record.id for record in records), keys, strict=True))
+        turns = [(record.id, turn) for record in records for turn in record.turns]
+        turn_keys = _reserved_keys(Turn, len(turns))
+        _insert(
+            Turn,
+            _TURN,
+            [
+                (
+                    key,
+                    self.dialogues[dialogue],
+                    turn.number,
+                    _json([[utterance.speaker, utterance.text] for utterance in turn.context]),
+                    turn.after,
+                    _json(turn.references),
+                )
+                for key, (dialogue, turn) in zip(turn_keys, turns, strict=True)
+            ],
         )
-        for (dialogue, _), turn in zip(of_dialogues, turns, strict=True):
-            self.turns[dialogue, turn.number] = turn.pk
+        for key, (dialogue, turn) in zip(turn_keys, turns, strict=True):
+            self.turns[dialogue, turn.number] = key
 
     def _write_responses(self) -> None:
         records = [record for record in self._of(ResponseRecord) if not record.sample]
-        responses = Response.objects.bulk_create(
-            Response(
-                system_id=self.systems[record.system],
-                turn_id=self.turns[record.dialogue_id, record.turn],
-                text=record.text,
-                parts=list(record.parts),
-                metadata=dict(record.metadata),
-            )
-            for record in records
+        keys = _reserved_keys(Response, len(records))
+        _insert(
+            Response,
+            _RESPONSE,
+            [
+                (
+                    key,
+                    self.systems[record.system],
+                    self.turns[record.dialogue_id, record.turn],
+                    record.text,
+                    _json(record.parts),
+                    _json(dict(record.metadata)),
+                )
+                for key, record in zip(keys, records, strict=True)
+            ],
         )
-        for record, response in zip(records, responses, strict=True):
-            self.responses[record.dialogue_id, record.turn, record.system] = response.pk
+        for key, record in zip(keys, records, strict=True):
+            self.responses[record.dialogue_id, record.turn, record.system] = key
 
     def _write_samples(self) -> None:
         records = [record for record in self._of(ResponseRecord) if record.sample]
@@ -332,14 +387,31 @@ class _RecordStore:
             key = (record.dialogue_id, record.turn, record.system, record.sample)
             self.samples[key] = sample.pk
 
-    def _rating(self, record: RatingRecord) -> Rating:
-        return Rating(
-            rater_id=self.raters[record.rater],
-            aspect=record.aspect,
-            score=record.score,
-            comment=record.comment,
-            **self._item(record.dialogue_id, record.turn, record.system),
+    def _write_ratings(self) -> None:
+        now = Rating._meta.get_field("created_at").get_db_prep_save(timezone.now(), connection)
+        _insert(
+            Rating,
+            _RATING,
+            [
+                (
+                    self.raters[record.rater],
+                    record.aspect,
+                    *self._rated(record.dialogue_id, record.turn, record.system),
+                    record.score,
+                    record.comment,
+                    now,
+                )
+                for record in self._of(RatingRecord)
+            ],
         )
+
+    def _rated(
+        self, dialogue: str, turn: int | None, system: str
+    ) -> tuple[int | None, int | None, int | None]:
+        """Keys of the response, or of the system and the dialogue."""
+        if turn is None:
+            return None, self.systems[system], self.dialogues[dialogue]
+        return self.responses[dialogue, turn, system], None, None
 
     def _item(self, dialogue: str, turn: int | None, system: str) -> dict[str, int]:
         if turn is None:

@@ -240,13 +240,15 @@ def test_a_file_that_changes_between_the_check_and_the_storing_stores_nothing(
 ) -> None:
     """The check reads the file, then the storing does. What was checked must be what is stored."""
     texts = iter(["checked", "swapped"])
+    path = written([], tmp_path / "file")
 
     def stream(path: Path, part: str, problems: Problems) -> Iterator[Placed]:
+        text = next(texts)
+        path.write_text(text)
         yield CorpusRecord(), 1, ""
-        yield SystemRecord(next(texts)), 2, ""
+        yield SystemRecord(text), 2, ""
         yield dialogue("d0"), 3, ""
 
-    path = written([], tmp_path / "file")
     with pytest.raises(ImportFailed, match="changed while it was read"):
         actions.import_corpus(Importer("test", "", stream, re.compile("test")), path, "small")
     assert nothing_is_stored()

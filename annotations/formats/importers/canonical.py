@@ -64,7 +64,9 @@ def message_as_json(message: Message) -> dict[str, Any]:
     Returns:
         ``role``, ``text`` and every other field that is not empty.
     """
-    return _fields(message)
+    if message.name or message.parts or message.time or message.metadata:
+        return _fields(message)
+    return {"role": message.role, "text": message.text}
 
 
 def message_of(stored: Mapping[str, Any]) -> Message:
@@ -193,6 +195,8 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 def _plain(value: Any) -> Any:
     if value.__class__ in _SCALARS:
         return value
+    if value.__class__ is Message:
+        return message_as_json(value)
     if dataclasses.is_dataclass(value):
         return _fields(value)
     if isinstance(value, tuple):

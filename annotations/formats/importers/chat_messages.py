@@ -79,10 +79,28 @@ def read_messages(row: JsonObject, key: str) -> tuple[Message, ...] | None:
         The messages in order, as ``read_message`` makes them; None where the list is missing or
         any message is bad.
     """
+    values = row.value.get(key)
+    if isinstance(values, list) and all(map(_is_plain, values)):
+        return tuple(Message(value["role"], value["content"]) for value in values)
     objects = row.children(key)
     if objects is None:
         return None
     return all_or_none([read_message(one) for one in objects])
+
+
+_PLAIN_KEYS = {"role", "content"}
+_PLAIN_ROLES = frozenset({SYSTEM, "developer", USER, ASSISTANT, TOOL})
+
+
+def _is_plain(message: Any) -> bool:
+    """Of a million messages most are: read as they are, they take a tenth of the time."""
+    return (
+        message.__class__ is dict
+        and message.keys() == _PLAIN_KEYS
+        and message["content"].__class__ is str
+        and message["role"].__class__ is str
+        and message["role"] in _PLAIN_ROLES
+    )
 
 
 def read_message(message: JsonObject) -> Message | None:

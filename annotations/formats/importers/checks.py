@@ -4,10 +4,9 @@ memory."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import singledispatchmethod
 from typing import Any
 
 from annotations.formats.importers.problems import ImportFailed, Problems, Where
@@ -113,6 +112,16 @@ class Checker:
         self._ratings = 0
         self._labels = 0
         self._preferences = 0
+        self._checks: dict[type, Callable[[Any], list[tuple[str, str]]]] = {
+            CorpusRecord: self._corpus_faults,
+            SystemRecord: self._system_faults,
+            RaterRecord: self._rater_faults,
+            DialogueRecord: self._dialogue_faults,
+            ResponseRecord: self._response_faults,
+            RatingRecord: self._rating_faults,
+            LabelRecord: self._label_faults,
+            PreferenceRecord: self._preference_faults,
+        }
 
     @property
     def counts(self) -> Counts:
@@ -212,7 +221,10 @@ class Checker:
             return self._unless_refused(
                 "corpus", "", "", "comes before the corpus record, which must be the first"
             )
-        return self._faults_of(record)
+        check = self._checks.get(type(record))
+        if check is None:
+            raise TypeError(f"{type(record).__name__} is no record")
+        return check(record)
 
     def _unless_refused(
         self, kind: str, name: str, field: str, message: str
@@ -221,12 +233,7 @@ class Checker:
         is_known = not self.problems.is_lenient and (kind, name) in self.problems.refused
         return [] if is_known else [(field, message)]
 
-    @singledispatchmethod
-    def _faults_of(self, record: Record) -> list[tuple[str, str]]:
-        raise TypeError(f"{type(record).__name__} is no record")
-
-    @_faults_of.register
-    def _(self, corpus: CorpusRecord) -> list[tuple[str, str]]:
+    def _corpus_faults(self, corpus: CorpusRecord) -> list[tuple[str, str]]:
         if self.corpus is not None:
             return [("", "is a second corpus record; a stream holds one corpus")]
         self.corpus = corpus
@@ -239,8 +246,7 @@ class Checker:
             *_aspect_faults(corpus),
         ]
 
-    @_faults_of.register
-    def _(self, system: SystemRecord) -> list[tuple[str, str]]:
+    def _system_faults(self, system: SystemRecord) -> list[tuple[str, str]]:
         if self._dialogues:
             return [("", "comes after the first dialogue; systems come before")]
         if system.name in self._systems:
@@ -253,8 +259,7 @@ class Checker:
             *_named("description", text_fault(system.description, MAX_TEXT, may_be_empty=True)),
         ]
 
-    @_faults_of.register
-    def _(self, rater: RaterRecord) -> list[tuple[str, str]]:
+    def _rater_faults(self, rater: RaterRecord) -> list[tuple[str, str]]:
         if self._dialogues:
             return [("", "comes after the first dialogue; raters come before")]
         if rater.name in self._raters:
@@ -264,8 +269,7 @@ class Checker:
         self._raters.add(rater.name)
         return _named("name", name_fault(rater.name))
 
-    @_faults_of.register
-    def _(self, dialogue: DialogueRecord) -> list[tuple[str, str]]:
+    def _dialogue_faults(self, dialogue: DialogueRecord) -> list[tuple[str, str]]:
         numbers = [turn.number for turn in dialogue.turns]
         # Its responses follow even where the dialogue is at fault: they are checked against it.
         self._dialogue = _DialogueInProgress(
@@ -290,7 +294,8 @@ class Checker:
         if len(dialogue.messages) > MAX_MESSAGES:
             return [*faults, ("messages", f"more than {MAX_MESSAGES:,} messages in one dialogue")]
         for index, message in enumerate(dialogue.messages):
-            faults += [(f"messages[{index}].{name}", fault) for name, fault in _of_message(message)]
+            if found := _message_faults(message):
+                faults += [(f"messages[{index}].{name}", fault) for name, fault in found]
         met: set[int] = set()
         for index, turn in enumerate(dialogue.turns):
             if turn.number < 0:
@@ -313,8 +318,7 @@ class Checker:
                 )
         return faults
 
-    @_faults_of.register
-    def _(self, response: ResponseRecord) -> list[tuple[str, str]]:
+    def _response_faults(self, response: ResponseRecord) -> list[tuple[str, str]]:
         dialogue = self._dialogue
         if dialogue is None or dialogue.id != response.dialogue_id:
             return self._astray(response.dialogue_id)
@@ -359,8 +363,7 @@ class Checker:
             *_named("metadata", json_fault(response.metadata)),
         ]
 
-    @_faults_of.register
-    def _(self, rating: RatingRecord) -> list[tuple[str, str]]:
+    def _rating_faults(self, rating: RatingRecord) -> list[tuple[str, str]]:
         dialogue = self._dialogue
         if dialogue is None or dialogue.id != rating.dialogue_id:
             return self._astray(rating.dialogue_id)
@@ -380,8 +383,7 @@ class Checker:
         self._ratings += 1
         return faults + _named("comment", text_fault(rating.comment, MAX_TEXT, may_be_empty=True))
 
-    @_faults_of.register
-    def _(self, label: LabelRecord) -> list[tuple[str, str]]:
+    def _label_faults(self, label: LabelRecord) -> list[tuple[str, str]]:
         dialogue = self._dialogue
         if dialogue is None or dialogue.id != label.dialogue_id:
             return self._astray(label.dialogue_id)
@@ -414,8 +416,7 @@ class Checker:
             ),
         ]
 
-    @_faults_of.register
-    def _(self, preference: PreferenceRecord) -> list[tuple[str, str]]:
+    def _preference_faults(self, preference: PreferenceRecord) -> list[tuple[str, str]]:
         dialogue = self._dialogue
         if dialogue is None or dialogue.id != preference.dialogue_id:
             return self._astray(preference.dialogue_id)
@@ -575,15 +576,25 @@ def _scalar_fault(value: object) -> str:
     return f"holds {type(value).__name__}, which is not JSON"
 
 
-def _of_message(message: Message) -> Iterator[tuple[str, str]]:
-    yield from _named("role", text_fault(message.role, MAX_NAME))
-    yield from _named("name", text_fault(message.name, MAX_NAME, may_be_empty=True))
+def _message_faults(message: Message) -> list[tuple[str, str]]:
+    faults = []
+    if message.role not in _KNOWN_ROLES:
+        faults += _named("role", text_fault(message.role, MAX_NAME))
+    if message.name:
+        faults += _named("name", text_fault(message.name, MAX_NAME, may_be_empty=True))
     # A message that only calls a tool says nothing.
-    yield from _named("text", text_fault(message.text, MAX_TEXT, may_be_empty=True))
-    yield from _part_faults(message.parts)
-    yield from _named("metadata", json_fault(message.metadata))
+    if fault := text_fault(message.text, MAX_TEXT, may_be_empty=True):
+        faults.append(("text", fault))
+    if message.parts:
+        faults += _part_faults(message.parts)
+    if message.metadata:
+        faults += _named("metadata", json_fault(message.metadata))
     if message.time:
-        yield from _named("time", _time_fault(message.time))
+        faults += _named("time", _time_fault(message.time))
+    return faults
+
+
+_KNOWN_ROLES = frozenset({"system", "user", "assistant", "tool"})
 
 
 def _part_faults(parts: tuple[Mapping[str, Any], ...]) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from annotations.formats.importers.base import Placed
+from annotations.formats.importers.base import FileState, Placed, file_state
 from annotations.formats.importers.problems import ImportFailed, Problems
 from annotations.formats.records import (
     CorpusRecord,
@@ -60,7 +60,7 @@ def with_head(
     """Make an importer's stream of a reader that yields dialogues only.
 
     Args:
-        body: the reader; it is called twice with the same file.
+        body: the reader; it is called two or three times with the same file.
         scales: lowest and highest score of aspects; those of other aspects are open.
         main_aspect: of the corpus, where it occurs; else the aspect that occurs first is.
         system_kinds: of systems by name; the others are agents.
@@ -73,14 +73,26 @@ def with_head(
     """
     scales, system_kinds = scales or {}, system_kinds or {}
     rater_kinds = {DATASET: "aggregate", **(rater_kinds or {})}
+    names_of_last: dict[tuple[FileState | None, bool], _Names] = {}
 
-    def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
+    def names_in(path: Path, is_lenient: bool) -> _Names:
+        """An import reads a file twice; this is done once, where nobody writes to it meanwhile."""
+        state = file_state(path)
+        if (state, is_lenient) in names_of_last:
+            return names_of_last[state, is_lenient]
         names = _Names()
         try:
-            for record, _, _ in body(path, Problems(path.name)):
+            for record, _, _ in body(path, Problems(path.name, is_lenient=is_lenient)):
                 names.collect(record)
         except ImportFailed:
             pass  # the second reading meets the same faults, and tells them
+        names_of_last.clear()
+        if state is not None and file_state(path) == state:
+            names_of_last[state, is_lenient] = names
+        return names
+
+    def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
+        names = names_in(path, problems.is_lenient)
         aspects = tuple(names.aspects) or (OVERALL,)
         yield (
             CorpusRecord(
