@@ -10,7 +10,8 @@ from typing import Any
 from annotations.formats.importers.collected import clean_name
 from annotations.formats.importers.column_mapping import Column, TableMapping, guess_mapping
 from annotations.formats.importers.problems import Problems
-from annotations.formats.importers.table import FIRST_ROWS, turn_number
+from annotations.formats.importers.table import FIRST_ROWS
+from annotations.formats.importers.table_reader import turn_number
 from annotations.formats.importers.table_source import is_missing, number_in, open_table
 from common.tables.csv_text import without_guard
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from annotations.formats.importers.collected import COMMENT, DATASET
 from annotations.formats.importers.column_mapping import TableMapping
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.registry import importers
+from annotations.formats.importers.table_reader import MAX_HELD
 from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
@@ -84,7 +85,7 @@ class Addition:
     @property
     def importer(self) -> Importer:
         """An importer whose file is the table, and whose corpus is the base with what the table
-        adds. A table has at most ``table_source.MAX_ROWS`` rows, which are held."""
+        adds. A table has at most ``MAX_HELD`` rows, which are held."""
         return replace(importers()["table"], stream=self.stream)
 
     def stream(self, path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
@@ -105,7 +106,9 @@ class Addition:
         self.counts, self.first = AddedCounts(), []
         table = added_table(path, problems, self.mapping)
         self.mapping = table.mapping
-        rows = list(table.rows)
+        rows = list(islice(table.rows, MAX_HELD + 1))
+        if len(rows) > MAX_HELD:
+            problems.stop(rows[-1].line, "", f"is beyond the {MAX_HELD:,} rows of an addition")
         merging = _Merging(table, rows, problems, self.counts, self.first)
         for record in _conversations(self.base()):
             yield from merging.merged(record)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -216,8 +216,7 @@ class Collection:
 
         Returns:
             Records with their places, in the order of ``annotations.formats.records``. Aspects,
-            systems and raters are those that are used, in the order of their first use; scales are
-            open; the main aspect is ``OVERALL`` or, without it, the first one.
+            systems and raters are those that are used, in the order of their first use.
         """
         everything = self.conversations.values()
         aspects: dict[str, None] = {}
@@ -229,6 +228,22 @@ class Collection:
                 aspects.setdefault(rating.aspect)
                 raters.setdefault(rating.rater)
             raters.update((record.rater, None) for _, record in one.others)
+        yield from self.heads(aspects, systems, raters)
+        for one in everything:
+            yield from _records_of(one)
+
+    def heads(
+        self, aspects: Iterable[str], systems: Iterable[str], raters: Iterable[str]
+    ) -> Iterator[Placed]:
+        """What a stream begins with.
+
+        Args:
+            aspects: names, in their order; likewise ``systems`` and ``raters``.
+
+        Returns:
+            Records of the corpus, its systems and raters. Scales are open; the main aspect is
+            ``OVERALL`` or, without it, the first one.
+        """
         names = tuple(aspects) or (OVERALL,)
         yield (
             replace(
@@ -245,8 +260,18 @@ class Collection:
         for name in raters:
             is_nobody: RaterKind = "aggregate" if name == DATASET else "identified"
             yield RaterRecord(name, self.rater_kinds.get(name, is_nobody)), "", ""
-        for one in everything:
-            yield from _records_of(one)
+
+    def given(self, one: Conversation) -> Iterator[Placed]:
+        """The records of a conversation to which nothing more comes: it is held no longer.
+
+        Args:
+            one: of this collection.
+
+        Returns:
+            The dialogue, its responses and what was said of them.
+        """
+        del self.conversations[one.id]
+        yield from _records_of(one)
 
 
 def _records_of(one: Conversation) -> Iterator[Placed]:

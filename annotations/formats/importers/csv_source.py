@@ -24,7 +24,7 @@ from annotations.formats.importers.problems import ImportFailed, Problems
 
 MAX_COLUMNS = 20
 """Of a heading line, how many a message names."""
-DELIMITERS = (",", ";", "\t")
+DELIMITERS = (",", ";", "\t", "|")
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MESSAGES = (
     ("new-line character", "has a carriage return outside quotes; end lines with LF or CR LF"),
@@ -36,7 +36,7 @@ _MESSAGES = (
     ("field larger than", "has a cell of more than 131,072 characters; a quote may be missing"),
 )
 _SAVE_AS_UTF8 = "; in Excel save it as “CSV UTF-8”"
-_SEPARATOR_LINE = re.compile(r'"?sep=([,;\t])"?\r?\n?\Z')
+SEPARATOR_LINE = re.compile(r'\ufeff?"?sep=([,;\t|])"?\r?\n?\Z')
 _DECIMAL = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]{1,4})?")
 _LONGEST_NUMBER = 400
 
@@ -103,11 +103,54 @@ def csv_lines(path: Path, fits: Fits, problems: Problems) -> Iterator[tuple[int,
             nothing can be read. Also at a row of more than ``MAX_ELEMENT`` characters, and at more
             than ``MAX_BLANK_LINES`` empty rows.
     """
-    with open_file(path, problems, utf16=True, taken="CSV") as file:
+    delimiter = delimiter_of(path, fits, problems)
+    width = blank = 0
+    for first, cells in delimited_rows(path, problems, delimiter, is_strict=True):
+        if not any(map(str.strip, cells)):
+            blank += 1
+            if blank > MAX_BLANK_LINES:
+                message = f"is blank, and so are {MAX_BLANK_LINES:,} lines before it"
+                problems.stop(first, "", message)
+            continue
+        while len(cells) > width and not cells[-1].strip():
+            cells.pop()
+        if not width:
+            width = len(cells)
+            yield first, [cell.strip() for cell in cells]
+        elif len(cells) != width:
+            found = f"has {len(cells)} cells; the heading line has {width}"
+            problems.add(first, "", found)
+        else:
+            yield first, cells
+
+
+def delimited_rows(
+    path: Path,
+    problems: Problems,
+    delimiter: str,
+    encoding: str = "utf-8",
+    is_strict: bool = False,
+) -> Iterator[tuple[int, list[str]]]:
+    """Read all rows of a file, headings and empty ones included.
+
+    Args:
+        path: the file; in UTF-16 where it begins with the byte order mark.
+        problems: collects the fault that is raised.
+        delimiter: what separates cells.
+        encoding: of another file.
+        is_strict: refuse quotes that do not close at the end of a cell.
+
+    Returns:
+        Iterator over the number of the first line of a row (from 1) and its cells.
+
+    Raises:
+        ImportFailed: as in ``open_file``, and at the first point where the file is no CSV, is not
+            in its encoding, or has a row of more than ``MAX_ELEMENT`` characters.
+    """
+    with open_file(path, problems, utf16=True, taken="CSV" if is_strict else "a table") as file:
         row = _Row()
-        delimiter = delimiter_of(path, fits, problems)
-        reader = csv.reader(_lines(file, row, problems), strict=True, delimiter=delimiter)
-        width = blank = 0
+        lines = _lines(file, row, problems, encoding, is_strict)
+        reader = csv.reader(lines, strict=is_strict, delimiter=delimiter)
         while True:
             first = row.line + 1
             row.size = 0
@@ -116,23 +159,8 @@ def csv_lines(path: Path, fits: Fits, problems: Problems) -> Iterator[tuple[int,
             except csv.Error as error:
                 problems.stop(first, "", _plain(error))
             if cells is None:
-                break
-            if not any(map(str.strip, cells)):
-                blank += 1
-                if blank > MAX_BLANK_LINES:
-                    message = f"is blank, and so are {MAX_BLANK_LINES:,} lines before it"
-                    problems.stop(first, "", message)
-                continue
-            while len(cells) > width and not cells[-1].strip():
-                cells.pop()
-            if not width:
-                width = len(cells)
-                yield first, [cell.strip() for cell in cells]
-            elif len(cells) != width:
-                found = f"has {len(cells)} cells; the heading line has {width}"
-                problems.add(first, "", found)
-            else:
-                yield first, cells
+                return
+            yield first, cells
 
 
 def delimiter_of(path: Path, fits: Fits | Sequence[str], problems: Problems) -> str:
@@ -194,8 +222,10 @@ def _names_all(columns: Sequence[str]) -> Fits:
     return lambda cells: sorted(cells) == sorted(columns)
 
 
-def _lines(file: BinaryIO, row: _Row, problems: Problems) -> Iterator[str]:
-    for line in _decoded(file, row, problems):
+def _lines(
+    file: BinaryIO, row: _Row, problems: Problems, encoding: str = "utf-8", is_strict: bool = True
+) -> Iterator[str]:
+    for line in _decoded(file, row, problems, encoding, is_strict):
         row.line += 1
         row.size += len(line)
         if row.size > MAX_ELEMENT:
@@ -204,26 +234,34 @@ def _lines(file: BinaryIO, row: _Row, problems: Problems) -> Iterator[str]:
         if "\0" in line:
             place = line.index("\0") + 1
             problems.stop(row.line, "", f"holds a NUL byte (byte {place:,} of the line)")
-        if row.line == 1 and _SEPARATOR_LINE.match(line):
-            continue  # for Excel alone; the heading line shows it, too
-        yield line
+        # For Excel alone; the heading line shows it, too
+        yield "\n" if row.line == 1 and SEPARATOR_LINE.match(line) else line
 
 
-def _decoded(file: BinaryIO, row: _Row, problems: Problems) -> Iterator[str]:
-    """The lines as text. UTF-16 has a mark at its start; all else is UTF-8."""
+def _decoded(
+    file: BinaryIO, row: _Row, problems: Problems, encoding: str, is_strict: bool
+) -> Iterator[str]:
+    """The lines as text. UTF-16 has a mark at its start. Lines of what is not strict may end with
+    a carriage return alone, as spreadsheets of old Macs wrote them."""
     start = file.read(2)
-    if start in UTF16_MARKS:
-        file.seek(0)
-        text = io.TextIOWrapper(file, encoding="utf-16", newline="\n")
-        try:
-            while written := text.readline(MAX_ELEMENT + 1):
-                if not row.line and written.lstrip().startswith(("[", "{")):
-                    problems.stop("", "", "is UTF-16; save it as UTF-8")  # JSON, which is never so
-                yield written
-        except UnicodeError:
-            problems.stop(row.line + 1, "", f"is not UTF-16{_SAVE_AS_UTF8}")
-        return
     file.seek(-len(start), io.SEEK_CUR)
+    is_utf16 = start in UTF16_MARKS
+    if not is_utf16 and is_strict:
+        yield from _strict_lines(file, row, problems)
+        return
+    named = "UTF-16" if is_utf16 else encoding.upper()
+    text = io.TextIOWrapper(file, named, newline="\n" if is_strict else "")
+    try:
+        while written := text.readline(MAX_ELEMENT + 1):
+            if is_utf16 and not row.line and written.lstrip().startswith(("[", "{")):
+                problems.stop("", "", "is UTF-16; save it as UTF-8")  # JSON, which is never so
+            yield written
+    except UnicodeError:
+        problems.stop(row.line + 1, "", f"is not {named}{_SAVE_AS_UTF8}")
+
+
+def _strict_lines(file: BinaryIO, row: _Row, problems: Problems) -> Iterator[str]:
+    """In UTF-8: what is none is told with its place."""
     while line := file.readline(MAX_ELEMENT + 1):
         try:
             yield line.decode("utf-8")

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from annotations.formats.importers.base import Importer, Placed
-from annotations.formats.importers.collected import Collection, clean_name
+from annotations.formats.importers.collected import clean_name
 from annotations.formats.importers.column_mapping import Column, TableMapping, guess_mapping
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import FileSample
-from annotations.formats.importers.table import TableReader
-from annotations.formats.importers.table_source import is_missing, number_in, open_table
+from annotations.formats.importers.table_reader import records_of_table
+from annotations.formats.importers.table_source import Table, is_missing, number_in, open_table
 
 INPUT, ANSWER = "Input.", "Answer."
 _OF_THE_HIT = frozenset(
@@ -47,7 +47,6 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         ImportFailed: as in ``open_table``, and where no input is a response.
     """
     table = open_table(path, problems)
-    rows = list(table.rows)
     inputs = {name: name[len(INPUT) :] for name in table.heading if name.startswith(INPUT)}
     answers = [name for name in table.heading if name.startswith(ANSWER)]
     columns = {
@@ -55,54 +54,60 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         for name, column in guess_mapping(tuple(inputs.values()), []).columns.items()
         if column.use != "score"
     }
-    cells = {name: [row[place] for _, row in rows] for place, name in enumerate(table.heading)}
-    groups = _option_groups(answers, cells)
+    scores, booleans = _kinds_of_answers(table, answers)
+    groups = {name: name[len(ANSWER) :].rpartition(".")[0] for name in booleans}
     for name in answers:
         if name not in groups:
             short = name[len(ANSWER) :]
-            is_score = any(number_in(cell) is not None for cell in cells[name])
-            columns[name] = Column("score", short) if is_score else Column("comment")
+            columns[name] = Column("score", short) if name in scores else Column("comment")
     for aspect in groups.values():
         columns[ANSWER + aspect] = Column("label", aspect)
     columns["WorkerId"] = Column("rater")
     mapping = TableMapping(columns, table.heading_line)
     if fault := mapping.fault():
         problems.stop(table.heading_line, "", f"of the columns Input.*: {fault}")
-    collection = Collection(problems)
-    reader = TableReader(mapping, collection, True, problems)
-    for line, values in rows:
-        row = dict(zip(table.heading, values, strict=True))
-        if row.get("AssignmentStatus", "").strip().casefold() == "rejected":
-            problems.skip(line, "AssignmentStatus", "is Rejected")
-            continue
-        taken = {short: _plain_text(row[name]) for name, short in inputs.items()}
-        taken |= {name: row[name] for name in answers if name not in groups}
-        taken |= {ANSWER + aspect: "" for aspect in groups.values()}
-        for name, aspect in groups.items():
-            if row[name].strip().casefold() == "true":
-                taken[ANSWER + aspect] = name.rpartition(".")[2]
-        taken |= {
-            name: text
-            for name, text in row.items()
-            if name not in inputs and name not in answers and name not in _OF_THE_HIT
-        }
-        if not clean_name(row.get("WorkerId")):
-            problems.add(line, "WorkerId", "is empty")
-            continue
-        reader.take(line, taken)
-    reader.finish()
-    yield from collection.records()
+
+    def rows(noting: Problems) -> Iterator[tuple[int, dict[str, str]]]:
+        for line, values in open_table(path, noting, table.heading_line).rows:
+            row = dict(zip(table.heading, values, strict=True))
+            if row.get("AssignmentStatus", "").strip().casefold() == "rejected":
+                noting.skip(line, "AssignmentStatus", "is Rejected")
+                continue
+            taken = {short: _plain_text(row[name]) for name, short in inputs.items()}
+            taken |= {name: row[name] for name in answers if name not in groups}
+            taken |= {ANSWER + aspect: "" for aspect in groups.values()}
+            for name, aspect in groups.items():
+                if row[name].strip().casefold() == "true":
+                    taken[ANSWER + aspect] = name.rpartition(".")[2]
+            taken |= {
+                name: text
+                for name, text in row.items()
+                if name not in inputs and name not in answers and name not in _OF_THE_HIT
+            }
+            if clean_name(row.get("WorkerId")):
+                yield line, taken
+            else:
+                noting.add(line, "WorkerId", "is empty")
+
+    yield from records_of_table(rows, mapping, True, problems)
 
 
-def _option_groups(answers: Sequence[str], cells: dict[str, list[str]]) -> dict[str, str]:
-    """By heading of a radio button's option, the question."""
-    groups: dict[str, str] = {}
-    for name in answers:
-        question, dot, _ = name[len(ANSWER) :].rpartition(".")
-        present = [cell.strip().casefold() for cell in cells[name] if not is_missing(cell)]
-        if dot and present and all(cell in _BOOLEANS for cell in present):
-            groups[name] = question
-    return groups
+def _kinds_of_answers(table: Table, answers: Sequence[str]) -> tuple[set[str], list[str]]:
+    """(columns in which a number stands, options of radio buttons: true and false alone)."""
+    numbers: set[str] = set()
+    present: set[str] = set()
+    others: set[str] = set()
+    places = {name: place for place, name in enumerate(table.heading) if name in answers}
+    for _, cells in table.rows:
+        for name, place in places.items():
+            cell = cells[place].strip()
+            if number_in(cell) is not None:
+                numbers.add(name)
+            if not is_missing(cell):
+                (present if cell.casefold() in _BOOLEANS else others).add(name)
+    return numbers, [
+        name for name in answers if "." in name[len(ANSWER) :] and name in present - others
+    ]
 
 
 def _plain_text(text: str) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from annotations.formats.importers.base import Importer, Placed
-from annotations.formats.importers.collected import Collection
 from annotations.formats.importers.column_mapping import Column, guess_mapping
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import FileSample
-from annotations.formats.importers.table import FIRST_ROWS, TableReader
+from annotations.formats.importers.table import FIRST_ROWS
+from annotations.formats.importers.table_reader import records_of_table
 from annotations.formats.importers.table_source import headings, open_table, read_rows
 
 _EXPORT = frozenset(("Submission id", "Participant id", "Status"))
@@ -46,23 +47,22 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         problems.stop("", "", f"needs Prolific's export and a table with {_PERSON}")
     status = {row["Submission id"]: row["Status"] for _, row in read_rows(export, problems)}
     table = open_table(answers, problems)
-    rows = list(table.rows)
-    guess = guess_mapping(table.heading, [cells for _, cells in rows[:FIRST_ROWS]])
-    columns = dict(guess.columns) | {_PERSON: Column("rater")}
-    mapping = replace(guess, columns=columns)
+    first = [cells for _, cells in islice(table.rows, FIRST_ROWS)]
+    guess = guess_mapping(table.heading, first)
+    mapping = replace(guess, columns=dict(guess.columns) | {_PERSON: Column("rater")})
     if fault := mapping.fault():
         problems.stop("", "", f"{answers.name}: {fault}")
-    collection = Collection(problems)
-    reader = TableReader(mapping, collection, table.has_decimal_comma, problems)
-    for line, cells in rows:
-        row = dict(zip(table.heading, cells, strict=True))
-        found = status.get(row.get(_SUBMISSION, "").strip(), "not in the export")
-        if found.upper() in _COUNTED:
-            reader.take(line, row)
-        else:
-            problems.skip(line, _SUBMISSION, f"does not count: {found}")
-    reader.finish()
-    yield from collection.records()
+
+    def rows(noting: Problems) -> Iterator[tuple[int, dict[str, str]]]:
+        for line, cells in open_table(answers, noting, table.heading_line).rows:
+            row = dict(zip(table.heading, cells, strict=True))
+            found = status.get(row.get(_SUBMISSION, "").strip(), "not in the export")
+            if found.upper() in _COUNTED:
+                yield line, row
+            else:
+                noting.skip(line, _SUBMISSION, f"does not count: {found}")
+
+    yield from records_of_table(rows, mapping, table.has_decimal_comma, problems)
 
 
 def _detect(sample: FileSample) -> float:

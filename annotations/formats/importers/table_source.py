@@ -19,22 +19,20 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from annotations.formats.importers.csv_source import UTF16_MARKS
-from annotations.formats.importers.json_source import (
-    MAX_ELEMENT,
-    array_elements,
-    json_lines,
-    open_file,
+from annotations.formats.importers.csv_source import (
+    DELIMITERS,
+    SEPARATOR_LINE,
+    UTF16_MARKS,
+    delimited_rows,
 )
+from annotations.formats.importers.json_source import array_elements, json_lines, open_file
 from annotations.formats.importers.problems import ImportFailed, Problems
 from annotations.formats.importers.spreadsheet import MAX_COLUMNS, sheet_rows
 from common.tables.csv_text import without_guard
 
-DELIMITERS = (",", ";", "\t", "|")
-MAX_ROWS = 500_000
+MAX_ROWS = 20_000_000
 _FIRST = 12
 """Rows among which the headings are looked for."""
-_SEPARATOR_LINE = re.compile(r'\ufeff?"?sep=([,;\t|])"?\r?\n?\Z')
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _NUMBER_AND_TEXT = re.compile(rf"({_NUMBER.pattern})\s*(?:-|–|:|=|\(|\.\s)\s*\S.*", re.DOTALL)
 NO_VALUE = frozenset(("", "na", "n/a", "nan", "none", "null", "-", "#n/a", "{}"))
@@ -167,9 +165,20 @@ def _delimited(path: Path, problems: Problems) -> tuple[Iterator[tuple[int, list
         encoding = "utf-16" if start[:2] in UTF16_MARKS else _encoding(start, file)
     text = start.decode(encoding, "replace")
     first_line = text.partition("\n")[0] + "\n"
-    named = _SEPARATOR_LINE.match(first_line)
+    named = SEPARATOR_LINE.match(first_line)
     delimiter = named[1] if named else _delimiter(text)
-    return _csv_rows(path, encoding, delimiter, problems), delimiter
+    rows = delimited_rows(path, problems, delimiter, encoding)
+    return _of_bounded_width(rows, problems), delimiter
+
+
+def _of_bounded_width(
+    rows: Iterator[tuple[int, list[str]]], problems: Problems
+) -> Iterator[tuple[int, list[str]]]:
+    for line, cells in rows:
+        if len(cells) > MAX_COLUMNS:
+            message = f"has {len(cells):,} cells; at most {MAX_COLUMNS:,} are taken"
+            problems.stop(line, "", message)
+        yield line, cells
 
 
 def _encoding(start: bytes, file: Any) -> str:
@@ -183,7 +192,7 @@ def _encoding(start: bytes, file: Any) -> str:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return "cp1252"
-    return "utf-8-sig"
+    return "utf-8"
 
 
 def _delimiter(text: str) -> str:
@@ -203,56 +212,6 @@ def _delimiter(text: str) -> str:
         if score > most:
             best, most = delimiter, score
     return best
-
-
-def _csv_rows(
-    path: Path, encoding: str, delimiter: str, problems: Problems
-) -> Iterator[tuple[int, list[str]]]:
-    with path.open("r", encoding=encoding, newline="") as file:
-        lines = _Lines(file, problems)
-        reader = csv.reader(lines, delimiter=delimiter, strict=False)
-        while True:
-            first = lines.number + 1
-            lines.size = 0
-            try:
-                cells = next(reader, None)
-            except csv.Error as error:
-                problems.stop(first, "", f"is no row of a table: {error}; a quote may be missing")
-            except UnicodeError:
-                problems.stop(first, "", f"is not {encoding}; save the file as UTF-8")
-            if cells is None:
-                return
-            if len(cells) > MAX_COLUMNS:
-                message = f"has {len(cells):,} cells; at most {MAX_COLUMNS:,} are taken"
-                problems.stop(first, "", message)
-            yield first, cells
-
-
-class _Lines:
-    """Lines of text with their number, refusing what is no text."""
-
-    def __init__(self, file: Any, problems: Problems) -> None:
-        self.file = file
-        self.problems = problems
-        self.number = 0
-        self.size = 0
-
-    def __iter__(self) -> _Lines:
-        return self
-
-    def __next__(self) -> str:
-        line = str(self.file.readline(MAX_ELEMENT + 1))
-        if not line:
-            raise StopIteration
-        self.number += 1
-        self.size += len(line)
-        if self.size > MAX_ELEMENT:
-            message = f"is longer than {MAX_ELEMENT:,} characters; a quote may be missing"
-            self.problems.stop(self.number, "", message)
-        if "\0" in line:
-            place = line.index("\0") + 1
-            self.problems.stop(self.number, "", f"holds a NUL character (character {place:,})")
-        return "\n" if self.number == 1 and _SEPARATOR_LINE.match(line) else line
 
 
 # --- rows as JSON ---------------------------------------------------------------------------------

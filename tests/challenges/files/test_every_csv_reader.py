@@ -108,6 +108,15 @@ def test_what_a_spreadsheet_writes_is_read_as_the_plain_file(
     assert read(tmp_path / "sheet.csv") == read(tmp_path / "plain.csv") != []
 
 
+@pytest.mark.parametrize("sheet", sorted(SHEETS))
+def test_a_table_that_guesses_its_columns_reads_the_same(tmp_path: Path, sheet: str) -> None:
+    reader = importers()["table"]
+    (tmp_path / "plain.csv").write_text(table(RATINGS), encoding="utf-8", newline="")
+    (tmp_path / "sheet.csv").write_bytes(SHEETS[sheet](RATINGS))
+    found, plain = (list(reader.read(tmp_path / f"{one}.csv")) for one in ("sheet", "plain"))
+    assert found == plain != []
+
+
 REFUSED: dict[str, tuple[bytes, str]] = {
     "another encoding": ("é,".encode("latin-1"), "in Excel save it as “CSV UTF-8”"),
     "an Excel file": (b"PK\x03\x04....", "save it as CSV UTF-8"),
@@ -142,8 +151,8 @@ def test_a_row_without_an_end_is_refused_in_utf_16_too(tmp_path: Path, reader: s
 
 
 def test_there_is_one_reader_of_csv() -> None:
-    """Of what people submit. Tables whose columns nobody knows have a reader that guesses more, and
-    detection reads beginnings; baselines of BERTScore are a file of the metric's own."""
+    """Tables whose columns nobody knows are guessed from their beginnings, as formats are;
+    baselines of BERTScore are a file of the metric's own."""
     reading = re.compile(r"csv\.(reader|DictReader)\(|read_csv\(")
     found = {
         str(path.relative_to(PROJECT))
@@ -154,7 +163,7 @@ def test_there_is_one_reader_of_csv() -> None:
     assert found == {
         "annotations/formats/importers/csv_source.py",
         "annotations/formats/importers/sample.py",
-        "annotations/formats/importers/table_source.py",
+        "annotations/formats/importers/table_source.py",  # the delimiter
         "workers/metrics/common/bertscore.py",
     }
 

@@ -7,10 +7,12 @@ import io
 import re
 import time
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from annotations.formats.importers import table_reader
 from annotations.formats.importers.column_mapping import (
     Column,
     TableMapping,
@@ -21,6 +23,7 @@ from annotations.formats.importers.column_mapping import (
 from annotations.formats.importers.problems import ImportFailed, Problems
 from annotations.formats.importers.registry import importers, possible_formats
 from annotations.formats.importers.table import with_mapping
+from annotations.formats.importers.table_source import read_rows
 from annotations.formats.records import (
     DialogueRecord,
     LabelRecord,
@@ -226,7 +229,7 @@ def zipped(*names: str) -> bytes:
 
 
 HOSTILE = {
-    "NUL": (LONG.encode() + b"d,co\0ok,Leeks.,ann,4\n", "holds a NUL character"),
+    "NUL": (LONG.encode() + b"d,co\0ok,Leeks.,ann,4\n", "holds a NUL byte"),
     "a million columns": (b"a," * 1_000_000 + b"\n", "cells; at most 2,000"),
     "a quote without an end": (LONG.encode() + b'd,cook,"' + b"x\n" * 700_000, "a quote may be"),
     "a zip bomb": (bomb("table.csv", 60_000_000), "would unpack to more than"),
@@ -257,7 +260,7 @@ def test_a_hostile_table_is_refused_in_bounded_time(
 
 def test_a_long_cell_is_refused_without_moving_the_limit_of_other_readers(tmp_path: Path) -> None:
     [found] = problems("table", file_of(tmp_path, f"{LONG}d,cook,{'x' * 131_073},ann,4\n"))
-    assert "field larger than field limit (131072); a quote may be missing" in found
+    assert "has a cell of more than 131,072 characters; a quote may be missing" in found
     assert csv.field_size_limit() == 131_072
 
 
@@ -277,3 +280,63 @@ def test_half_a_spreadsheet_is_refused(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-300])
     assert possible_formats(path) == []
     assert "is" in problems("table", path)[0]
+
+
+# --- in bounded memory ----------------------------------------------------------------------------
+
+
+def rows_of(conversations: int, rows: int, together: bool) -> str:
+    """``rows`` raters of one response in each conversation, together or one rater after another."""
+    places = [(number, rater) for number in range(conversations) for rater in range(rows)]
+    if not together:
+        places.sort(key=lambda place: place[1])
+    return LONG + "".join(f"d{number},cook,Leeks.,r{rater},4\n" for number, rater in places)
+
+
+def test_conversations_whose_rows_stand_together_are_not_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fifty conversations of four rows: one is held at a time."""
+    monkeypatch.setattr(table_reader, "MAX_HELD", 4)
+    found = table(tmp_path, rows_of(50, 4, together=True))
+    assert len(of_type(found, RatingRecord)) == 200
+
+
+def test_the_first_conversations_come_before_the_table_is_read(tmp_path: Path) -> None:
+    path = file_of(tmp_path, rows_of(3, 2, together=True))
+    given, read_lines = [], []
+    mapping = guess_mapping(LONG.strip().split(","), [])
+
+    def rows(noting: Problems) -> Iterator[tuple[int, dict[str, str]]]:
+        del read_lines[:]
+        for line, row in read_rows(path, noting):
+            read_lines.append(line)
+            yield line, row
+
+    for record, _, _ in table_reader.records_of_table(rows, mapping, False, Problems("t")):
+        if isinstance(record, DialogueRecord):
+            given.append((record.id, len(read_lines)))
+    assert given == [("d0", 2), ("d1", 4), ("d2", 6)]
+
+
+def test_too_many_rows_that_wait_for_more_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_reader, "MAX_HELD", 9)
+    [found] = problems("table", file_of(tmp_path, rows_of(5, 4, together=False)))
+    assert "11: more than 9 rows are of conversations that go on later; sort" in found
+
+
+def test_conversations_come_in_the_order_of_their_first_rows(tmp_path: Path) -> None:
+    """d0 ends last."""
+    text = LONG + "d0,cook,a,ann,1\nd1,baker,b,bob,2\nd0,baker,c,cat,3\n"
+    found = table(tmp_path, text)
+    assert [one.id for one in of_type(found, DialogueRecord)] == ["d0", "d1"]
+    assert [one.name for one in of_type(found, SystemRecord)] == ["cook", "baker"]
+    assert [one.rater for one in of_type(found, RatingRecord)] == ["ann", "cat", "bob"]
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n"], ids=["old Mac", "Windows", "Unix"])
+def test_lines_may_end_in_any_way(tmp_path: Path, end: str) -> None:
+    text = f"{LONG}d,cook,Leeks.,ann,4\n"
+    assert table(tmp_path, text.replace("\n", end), "other.csv") == table(tmp_path, text)

@@ -1,0 +1,361 @@
+"""Rows of a table as records, in bounded memory: the rows are read twice.
+
+The first reading collects names and where each conversation ends, the second gives a conversation
+as soon as its last row was read and those before it were given. Of a table whose rows of one
+conversation stand together little more than these is held.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from annotations.formats.importers.base import Placed
+from annotations.formats.importers.collected import (
+    ASSISTANT,
+    DATASET,
+    OVERALL,
+    Collection,
+    Conversation,
+    clean_name,
+)
+from annotations.formats.importers.column_mapping import Column, TableMapping
+from annotations.formats.importers.problems import ImportFailed, Problems
+from annotations.formats.importers.speakers import conversation
+from annotations.formats.importers.table_source import is_missing, number_in
+from common.tables.csv_text import without_guard
+
+Row = Mapping[str, str]
+"""Cells by heading."""
+Rows = Callable[[Problems], Iterator[tuple[int, Row]]]
+"""Reads the table from its start: (line, row) of every row that counts."""
+MAX_HELD = 500_000
+"""Rows of conversations that have not ended."""
+_WHOLE = re.compile(r"(0|[1-9][0-9]{0,8})(?:[.,]0+)?")
+
+
+def turn_number(written: str, line: int, problems: Problems) -> int | None:
+    """The number of a turn.
+
+    Args:
+        written: content of a cell.
+        line: of the cell.
+        problems: gets the fault.
+
+    Returns:
+        The whole number; None where it is none.
+    """
+    whole = _WHOLE.fullmatch(written.strip())
+    if not whole:
+        problems.add(line, "turn", f"must be a whole number, not {written[:50]!r}")
+    return int(whole[1]) if whole else None
+
+
+def records_of_table(
+    rows: Rows, mapping: TableMapping, decimal_comma: bool, problems: Problems
+) -> Iterator[Placed]:
+    """The records of a table.
+
+    Args:
+        rows: is called twice.
+        mapping: what each column is.
+        decimal_comma: a comma may be the decimal mark.
+        problems: collects faults of the second reading.
+
+    Returns:
+        Iterator over records, each with its line, conversations in the order of their first rows.
+        Texts among an aspect's numbers are skipped, of another aspect they are labels; metadata
+        that all rows of a response share are said once.
+
+    Raises:
+        ImportFailed: as ``rows`` does; where more than ``MAX_HELD`` rows are of conversations
+            that go on later in the table.
+    """
+    columns = _Columns(mapping, decimal_comma)
+    head = _Head()
+    try:
+        for line, row in rows(Problems(problems.file)):
+            head.take(columns, line, row)
+    except ImportFailed:
+        pass  # the second reading meets the same fault, and tells it
+    collection = Collection(problems)
+    yield from collection.heads(*head.names())
+    yield from _Body(columns, head, collection, problems).records(rows(problems))
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A cell that is not empty; ``score`` None: a text."""
+
+    aspect: str
+    rater: str
+    score: float | None
+    text: str
+    is_label: bool
+
+
+class _Columns:
+    """What the cells of a row say, by the mapping."""
+
+    def __init__(self, mapping: TableMapping, decimal_comma: bool) -> None:
+        self.mapping = mapping
+        self.decimal_comma = decimal_comma
+        self.one: dict[str, str] = {}
+        for name, column in mapping.columns.items():
+            self.one.setdefault(column.use, name)
+        self.references = mapping.named("reference")
+        self.judged = {
+            name: column
+            for name, column in mapping.columns.items()
+            if column.use in ("score", "label")
+        }
+        self.comments = mapping.named("comment")
+
+    def cell(self, row: Row, use: str) -> str:
+        name = self.one.get(use)
+        return without_guard(row[name]) if name is not None else ""
+
+    def system(self, row: Row) -> str:
+        return clean_name(self.cell(row, "system")) or ASSISTANT
+
+    def judgements(self, row: Row) -> Iterator[_Judged]:
+        rater, aspect = (clean_name(self.cell(row, use)) for use in ("rater", "aspect"))
+        for name, column in self.judged.items():
+            text = without_guard(row[name]).strip()
+            if not is_missing(text):
+                is_label = column.use == "label"
+                yield _Judged(
+                    clean_name(column.aspect) or aspect or OVERALL,
+                    clean_name(column.rater) or rater or DATASET,
+                    None if is_label else number_in(text, self.decimal_comma),
+                    text,
+                    is_label,
+                )
+
+    def comments_of(self, row: Row) -> list[str]:
+        texts = (without_guard(row[name]).strip() for name in self.comments)
+        return [text for text in texts if text]
+
+    def commenting(self, row: Row, judged: list[_Judged]) -> str:
+        return clean_name(self.cell(row, "rater")) or (judged[0].rater if judged else DATASET)
+
+    def metadata(self, row: Row) -> dict[str, Any]:
+        return {
+            name or "unnamed column": without_guard(text)
+            for name, text in row.items()
+            if self.mapping.columns.get(name, Column("metadata")).use == "metadata"
+            and not is_missing(text)
+        }
+
+
+class _Ids:
+    """Ids of conversations. Rows without one are grouped by equal context, or are one each."""
+
+    def __init__(self) -> None:
+        self.by_context: dict[bytes, str] = {}
+
+    def of(self, columns: _Columns, row: Row, line: int) -> str:
+        if name := clean_name(columns.cell(row, "conversation")):
+            return name
+        key = columns.cell(row, "context") if "context" in columns.one else str(line)
+        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[:16]
+        return self.by_context.setdefault(digest, str(len(self.by_context) + 1))
+
+
+class _FirstUse:
+    """Names in the order in which a stream that goes conversation by conversation has them."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, tuple[int, ...]] = {}
+
+    def note(self, name: str, *place: int) -> None:
+        known = self.places.get(name)
+        if known is None or place < known:
+            self.places[name] = place
+
+    def in_order(self) -> list[str]:
+        return sorted(self.places, key=self.places.__getitem__)
+
+
+class _Head:
+    """What the first reading collects."""
+
+    def __init__(self) -> None:
+        self.ids = _Ids()
+        self.count = 0
+        self.index: dict[str, int] = {}
+        self.last: list[int] = []
+        """By conversation, the number of its last row."""
+        self.systems, self.aspects, self.raters = _FirstUse(), _FirstUse(), _FirstUse()
+        self.texts: dict[str, _FirstUse] = {}
+        """By aspect, who gave a text as its score: labels where nobody gave a number."""
+
+    def take(self, columns: _Columns, line: int, row: Row) -> None:
+        name = self.ids.of(columns, row, line)
+        index = self.index.setdefault(name, len(self.index))
+        if index == len(self.last):
+            self.last.append(0)
+        self.last[index] = self.count
+        place, self.count = (index, self.count), self.count + 1
+        written = columns.cell(row, "turn")
+        is_turn = is_missing(written) or _WHOLE.fullmatch(written.strip())
+        if "response" not in columns.one or not is_turn:
+            return
+        self.systems.note(columns.system(row), *place)
+        judged = list(columns.judgements(row))
+        for number, one in enumerate(judged):
+            if one.score is not None:
+                self.aspects.note(one.aspect, *place, number)
+                self.raters.note(one.rater, index, 0, self.count, number)
+            elif one.is_label:
+                self.raters.note(one.rater, index, 2, self.count, number)
+            else:
+                texts = self.texts.setdefault(one.aspect, _FirstUse())
+                texts.note(one.rater, index, 2, self.count, number)
+        if columns.comments_of(row):
+            self.raters.note(columns.commenting(row, judged), index, 1, self.count)
+
+    def names(self) -> tuple[list[str], list[str], list[str]]:
+        """(aspects, systems, raters)."""
+        for aspect, texts in self.texts.items():
+            if aspect not in self.aspects.places:
+                for rater, place in texts.places.items():
+                    self.raters.note(rater, *place)
+        return tuple(  # type: ignore[return-value]
+            one.in_order() for one in (self.aspects, self.systems, self.raters)
+        )
+
+
+@dataclass
+class _Open:
+    """A conversation whose last row was not read yet."""
+
+    one: Conversation
+    rows: int = 0
+    is_ended: bool = False
+    texts: list[tuple[int, str, _Judged, int]] = field(default_factory=list)
+    """(turn, system, cell, line)"""
+    metadata: dict[tuple[int, str], dict[str, dict[str, list[str]]]] = field(default_factory=dict)
+
+
+class _Body:
+    """The second reading."""
+
+    def __init__(
+        self, columns: _Columns, head: _Head, collection: Collection, problems: Problems
+    ) -> None:
+        self.columns = columns
+        self.head = head
+        self.collection = collection
+        self.problems = problems
+        self.open: dict[int, _Open] = {}
+        self.held = 0
+
+    def records(self, rows: Iterator[tuple[int, Row]]) -> Iterator[Placed]:
+        ids, next_index = _Ids(), 0
+        for number, (line, row) in enumerate(rows):
+            name = ids.of(self.columns, row, line)
+            index = self.head.index.get(name)
+            if index is None or number > self.head.last[index]:
+                self.problems.stop(line, "", "was not there before: the file changed meanwhile")
+            entry = self.open.get(index)
+            if entry is None:
+                entry = self.open[index] = _Open(self.collection.conversation(name, line))
+            entry.rows += 1
+            self.held += 1
+            if self.held > MAX_HELD:
+                message = (
+                    f"more than {MAX_HELD:,} rows are of conversations that go on later; sort the "
+                    "table by conversation"
+                )
+                self.problems.stop(line, "", message)
+            self._take(entry, line, row)
+            entry.is_ended = number == self.head.last[index]
+            while next_index in self.open and self.open[next_index].is_ended:
+                yield from self._ended(self.open.pop(next_index))
+                next_index += 1
+        for index in sorted(self.open):
+            yield from self._ended(self.open.pop(index))
+
+    def _take(self, entry: _Open, line: int, row: Row) -> None:
+        columns, one = self.columns, entry.one
+        written = columns.cell(row, "turn")
+        number = 0 if is_missing(written) else turn_number(written, line, self.problems)
+        if number is None:
+            return
+        context = columns.cell(row, "context")
+        one.turn(number, line, conversation(context) if context.strip() else ())
+        for name in columns.references:
+            for reference in _listed(without_guard(row[name])):
+                one.turn(number, line, reference=reference)
+        if persona := _listed(columns.cell(row, "persona")):
+            one.persona = persona
+        metadata = columns.metadata(row)
+        if "response" not in columns.one:
+            one.metadata.update(metadata)
+            return
+        system = columns.system(row)
+        one.response(number, system, columns.cell(row, "response").strip(), line)
+        self._judge(entry, number, system, line, row)
+        by_key = entry.metadata.setdefault((number, system), {})
+        rater = clean_name(columns.cell(row, "rater"))
+        for key, value in metadata.items():
+            values = by_key.setdefault(key, {}).setdefault(rater, [])
+            if value not in values:
+                values.append(value)
+
+    def _judge(self, entry: _Open, number: int, system: str, line: int, row: Row) -> None:
+        judged = list(self.columns.judgements(row))
+        for cell in judged:
+            if cell.score is not None:
+                entry.one.rate(number, system, cell.rater, cell.aspect, cell.score, line)
+            else:
+                entry.texts.append((number, system, cell, line))
+        aspect = clean_name(self.columns.cell(row, "aspect")) or OVERALL
+        for text in self.columns.comments_of(row):
+            rater = self.columns.commenting(row, judged)
+            key = (system, number, rater, aspect)
+            place, rating = entry.one.ratings.get(key, (0, None))
+            if rating is not None and place == line and not rating.comment:
+                entry.one.ratings[key] = (line, replace(rating, comment=text))
+            else:
+                entry.one.comment(number, system, rater, text, line)
+
+    def _ended(self, entry: _Open) -> Iterator[Placed]:
+        one = entry.one
+        for number, system, cell, line in entry.texts:
+            if not cell.is_label and cell.aspect in self.head.aspects.places:
+                self.problems.skip(line, cell.aspect, f"is no number: {cell.text[:50]!r}")
+            else:
+                one.label(number, system, cell.rater, cell.aspect, cell.text, line)
+        for (number, system), by_key in entry.metadata.items():
+            one.describe(
+                number, system, {key: _shared(by_rater) for key, by_rater in by_key.items()}
+            )
+        self.held -= entry.rows
+        yield from self.collection.given(one)
+
+
+def _shared(by_rater: Mapping[str, list[str]]) -> Any:
+    """One value where all rows have the same, else the values by rater."""
+    distinct = {value for values in by_rater.values() for value in values}
+    if len(distinct) == 1:
+        return distinct.pop()
+    of_each = {rater: one[0] if len(one) == 1 else one for rater, one in by_rater.items()}
+    return of_each[""] if len(of_each) == 1 and "" in of_each else of_each
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    """The texts of a cell: a JSON list of them, or one."""
+    if text.lstrip().startswith("["):
+        try:
+            values = json.loads(text)
+        except (ValueError, RecursionError):
+            values = None
+        if isinstance(values, list) and all(isinstance(value, str) for value in values):
+            return tuple(value for value in values if value.strip())
+    return (text.strip(),) if text.strip() else ()
