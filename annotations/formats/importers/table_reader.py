@@ -78,7 +78,7 @@ def records_of_table(
     columns = _Columns(mapping, decimal_comma)
     head = _Head()
     try:
-        for line, row in rows(Problems(problems.file)):
+        for line, row in rows(Problems(problems.file, is_lenient=problems.is_lenient)):
             head.take(columns, line, row)
     except ImportFailed:
         pass  # the second reading meets the same fault, and tells it
