@@ -15,7 +15,7 @@ from django.contrib.auth.models import Group
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from annotations.models import AuditEntry, Corpus, CorpusVersion, Dialogue, Rating, System
+from annotations.models import AuditEntry, Corpus, CorpusVersion, Dialogue, Rater, Rating, System
 from common.roles import ORGANISER
 from leaderboard.challenges.uploads import incoming_folder
 from tests.at_once import at_once
@@ -403,6 +403,18 @@ SHEET = (
     b"item,bot,reply,quality r1,quality r2\r\n"
     b"1,cook,Leeks.,4,5\r\n1,parrot,Pot?,1,2\r\n2,cook,Bread.,3,3\r\n2,parrot,Oven?,2,1\r\n"
 )
+
+
+def test_a_rater_who_is_a_files_name_is_that_of_the_file_that_was_sent(organiser: Client) -> None:
+    """doccano writes a file a member. The site keeps uploads under names of its own."""
+    record = {
+        "id": 1,
+        "text": "user: Is it raining?\nbot: Not yet.",
+        "label": ["4"],
+        "Comments": [],
+    }
+    send(organiser, lines(record), "ann.jsonl", format="doccano", slug="rain")
+    assert [rater.name for rater in Rater.objects.all()] == ["ann"]
 
 
 def upload_in(answer: Any) -> str:
