@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from common.tables import Cell, Column, Row, Table
+from leaderboard.answers.figures import StoredFigures
 from leaderboard.figures import Figure
 
 FIGURE_DIGITS, ALL_DIGITS = 9, 17
@@ -30,13 +31,12 @@ def long_points(figures: Sequence[Figure]) -> list[dict[str, Any]]:
     return [packed(one.points, ALL_DIGITS) for one in figures if one.summary_table is not None]
 
 
-def table_for_file(answer: Mapping[str, Any], table_id: str) -> Table | None:
-    """The points of the figure whose table has this name, every one, from ``{"figures":
-    [document_of…], "points": long_points…}``; None where no figure's has."""
-    for points in answer["points"]:
+def table_for_file(answer: StoredFigures, table_id: str) -> Table | None:
+    """The points of the figure whose table has this name, every one; None where no figure's has."""
+    for points in answer.points:
         if points["id"] == table_id:
             return unpacked(points)
-    tables = (figure["points"] for figure in answer["figures"])
+    tables = (figure["points"] for figure in answer.figures)
     return next((_table_of(table) for table in tables if table["id"] == table_id), None)
 
 

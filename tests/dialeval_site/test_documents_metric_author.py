@@ -29,6 +29,10 @@ pytestmark = pytest.mark.slow
 
 PAGE = text_of("metric_author.md")
 FILES = dict(re.findall(r"<!-- file: ([\w.]+) -->\n```\w+\n(.*?)```", PAGE, flags=re.DOTALL))
+FILES |= {
+    path.name: path.read_text(encoding="utf-8")
+    for path in (PROJECT / "docs" / "examples").glob("*.py")
+}
 PACKAGE = ("pyproject.toml", "echo_share.py", "nearness.py", "variety.py", "test_echo_share.py")
 
 

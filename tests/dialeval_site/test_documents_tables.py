@@ -18,8 +18,8 @@ from tests.dialeval_site.documents import (
 
 def test_the_table_of_formats_is_the_importers_and_exporters() -> None:
     rows = first_table(text_of("formats.md"))
-    assert {row[0].strip("`") for row in rows if row[1]} == set(importers())
-    assert {row[0].strip("`") for row in rows if row[2]} == set(exporters())
+    assert {name for row in rows if row[1] for name in code_words(row[0])} == set(importers())
+    assert {name for row in rows if row[2] for name in code_words(row[0])} == set(exporters())
 
 
 @pytest.mark.parametrize("name", sorted(exporters()))

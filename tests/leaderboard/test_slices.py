@@ -122,7 +122,7 @@ def test_every_number_of_a_slice_names_it_in_its_signature(whole: CorpusVersion)
 
 def test_points_of_a_slice_lead_to_the_dialogues_of_the_corpus(whole: CorpusVersion) -> None:
     drawn = scatter_documents(whole, "overall", "response_length", data_slice="domain:food")
-    of_turns = drawn["figures"][0]
+    of_turns = drawn.figures[0]
     linked = {place[0] for trace in of_turns["data"] for place in trace.get("customdata", ())}
     assert linked == set(FOOD)
 

@@ -3,11 +3,12 @@ many."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from annotations.corpora.rating_queries import turn_order
 from annotations.models import CorpusVersion
 from common.estimates import Estimate, Undefined
+from leaderboard.answers.figures import StoredFigures
 from leaderboard.figures import Figure
 from leaderboard.figures.figure import Level
 from leaderboard.pages.metric_pair.figures import TwoScores, two_metrics_scatter
@@ -27,14 +28,14 @@ from leaderboard.stored_figures import document_of, packed
 )
 def pair_scatter_documents(
     version: CorpusVersion, aspect: str, first: str, second: str, systems: str | None = None
-) -> dict[str, Any]:
-    """``{"figures": […], "points": […]}`` as stored: at the finest level that both have, and of
-    systems. ``points``: each figure's, every one, for its file."""
+) -> StoredFigures:
+    """At the finest level that both have, and of systems. ``points``: each figure's, every one, for
+    its file."""
     figures = pair_scatter_figures(version, aspect, first, second, systems)
-    return {
-        "figures": [document_of(figure) for figure in figures],
-        "points": [packed(figure.points) for figure in figures],
-    }
+    return StoredFigures(
+        figures=tuple(document_of(figure) for figure in figures),
+        points=tuple(packed(figure.points) for figure in figures),
+    )
 
 
 def pair_scatter_figures(

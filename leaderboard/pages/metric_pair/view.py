@@ -17,6 +17,7 @@ from common.cache import memoize
 from common.table_frame import page_writer
 from common.tables import Table
 from common.web import page
+from leaderboard.answers.figures import StoredFigures
 from leaderboard.corpus_context import corpus_context
 from leaderboard.estimate_cells import COEFFICIENT_NAMES
 from leaderboard.figures import Figure
@@ -146,7 +147,7 @@ def _compared(
         answer = whole(drawn)
         if answer is None:
             return waiting_page(request, context, drawn, page_name=PAGE_NAME, below_tab=True)
-        files = [unpacked(one) for one in answer["points"]]
+        files = [unpacked(one) for one in answer.points]
     elif "download" in request.GET:
         files = [table().table, figure().points]
         files += [drivers_table(document, side, drivers()[side]) for side in SIDES]
@@ -167,8 +168,8 @@ def _compared(
     return page(request, "leaderboard/metric_comparison.html", context, files)
 
 
-def _scatters(drawn: Look[dict[str, Any]]) -> list[Figure]:
-    documents = drawn.answer["figures"] if drawn.answer else []
+def _scatters(drawn: Look[StoredFigures]) -> list[Figure]:
+    documents = drawn.answer.figures if drawn.answer else []
     return [
         memoize(("pair scatter", place, drawn.stored), partial(figure_of, one))
         for place, one in enumerate(documents)

@@ -15,6 +15,7 @@ from annotations.models import CorpusVersion, Response
 from common.estimates import Estimate
 from common.tables.numerals import written_interval
 from leaderboard import queries
+from leaderboard.answers.figures import StoredFigures
 from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
 from leaderboard.answers.systems import SystemStanding
 from leaderboard.board_text import name_of
@@ -157,14 +158,17 @@ def scatter_documents(
     metric: str,
     systems: str | None = None,
     data_slice: str = NO_SLICE,
-) -> dict[str, Any]:
-    """``{"figures": […], "points": […]}`` as stored: the figures as they are drawn, and for files
-    every point of those that have too many for a page."""
+) -> StoredFigures:
+    """The figures as they are drawn, and for files every point of those that have too many for a
+    page."""
     requested = correlation_params(aspect, resolve_choice(version, systems), data_slice)
     correlations = answer_of(version, metric_leaderboard, **requested)
     standing = answer_of(version, system_leaderboard, aspect=aspect, **slice_params(data_slice))
     figures = scatter_figures(version, aspect, metric, correlations, standing)
-    return {"figures": [document_of(figure) for figure in figures], "points": long_points(figures)}
+    return StoredFigures(
+        figures=tuple(document_of(figure) for figure in figures),
+        points=tuple(long_points(figures)),
+    )
 
 
 def scatter_figures(

@@ -241,7 +241,7 @@ def scatter(request: HttpRequest, slug: str) -> HttpResponse:
         return page(
             request, "leaderboard/scatter.html", context, [] if wished is None else [wished]
         )
-    documents = drawn.answer["figures"]
+    documents = drawn.answer.figures
     context |= {
         "metric": metric,
         "system_note": system_note(version, systems),

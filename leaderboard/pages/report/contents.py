@@ -267,9 +267,7 @@ def _scatter(
         if best is not None:
             drawn = answer_of(version, scatter_documents, aspect=aspect, metric=best.metric)
             wanted = [f"scatter-{one}" for one in levels]
-            return [
-                figure_of(document) for document in drawn["figures"] if document["id"] in wanted
-            ]
+            return [figure_of(document) for document in drawn.figures if document["id"] in wanted]
     return []
 
 
