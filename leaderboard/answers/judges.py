@@ -1,4 +1,4 @@
-"""What is stored of whether a judge is biased."""
+"""What is stored of judges: their scores beside people's, and whether they are biased."""
 
 from __future__ import annotations
 
@@ -7,6 +7,40 @@ from dataclasses import dataclass
 from common.estimates import Estimate
 from leaderboard.statistics.judges.standardised_gaps import AtTurn
 from leaderboard.statistics.judges.verbosity import RankWithCovariate
+
+Number = int | float
+Scores = tuple[Number | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedColumns:
+    """One value a row. ``system``, ``dialogue``: positions; ``turn``: the number, −1 of a dialogue;
+    ``place``: index in the runs' lists; ``samples``: None where one was drawn."""
+
+    system: tuple[int, ...]
+    dialogue: tuple[int, ...]
+    turn: tuple[int, ...]
+    place: tuple[int, ...]
+    score: Scores
+    human: Scores
+    human_sd: Scores
+    raters: tuple[int, ...]
+    difference: Scores
+    samples: tuple[Scores | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """``systems``: position and name of those whose run is done. ``undefined``, ``remarks``,
+    ``injections``: by the row's number."""
+
+    level: str
+    unit: str
+    systems: tuple[tuple[int, str], ...]
+    rows: JudgedColumns
+    undefined: dict[str, str]
+    remarks: dict[str, str]
+    injections: dict[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

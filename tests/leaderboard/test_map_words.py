@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from common.estimates import Estimate
+from leaderboard.answers.maps import MappedSystem, MappedText, ResponseMap
 from leaderboard.answers.metrics import (
     CorrelatedMetrics,
     CorrelatedPair,
@@ -93,24 +92,36 @@ def test_where_nothing_differs_it_says_so() -> None:
     assert ahead_text(comparisons((0, 1, None, None)))[0] == ""
 
 
-def point(system: int | None, cosine: float | None) -> dict[str, Any]:
-    return {"system": system, "cosine": cosine}
+def point(system: int | None, cosine: float | None) -> MappedText:
+    at = (0.0, 0.0)
+    return MappedText(system=system, dialogue=0, turn=0, text="", pca=at, tsne=at, cosine=cosine)
+
+
+def map_of(
+    kinds: dict[str, str], points: list[MappedText], explained: tuple[float, float]
+) -> ResponseMap:
+    return ResponseMap(
+        corpus="small",
+        corpus_version="v1",
+        seed=0,
+        turns=1,
+        of_turns=1,
+        systems=tuple(
+            MappedSystem(system=name, kind=kind, position=position)
+            for position, (name, kind) in enumerate(kinds.items())
+        ),
+        points=tuple(points),
+        explained=explained,
+    )
 
 
 def test_the_systems_nearest_to_and_farthest_from_the_references_are_named_and_gold_is_neither() -> (
     None
 ):
     """one: (0.4 + 0.6) / 2 = 0.5; two: 0.3; gold answers are the references."""
-    names = [("gold", "gold"), ("one", "agent"), ("two", "agent")]
-    document = {
-        "systems": [
-            {"system": name, "position": place, "kind": kind}
-            for place, (name, kind) in enumerate(names)
-        ],
-        "points": [point(0, 1.0), point(1, 0.4), point(1, 0.6), point(2, 0.3), point(None, None)],
-        "explained": [0.12, 0.05],
-    }
-    finding, rest = similarity_text(document)
+    kinds = {"gold": "gold", "one": "agent", "two": "agent"}
+    points = [point(0, 1.0), point(1, 0.4), point(1, 0.6), point(2, 0.3), point(None, None)]
+    finding, rest = similarity_text(map_of(kinds, points, (0.12, 0.05)))
     assert finding == (
         "one’s responses lie nearest to the references (mean cosine 0.50), two’s farthest (0.30)."
     )
@@ -118,8 +129,5 @@ def test_the_systems_nearest_to_and_farthest_from_the_references_are_named_and_g
 
 
 def test_without_references_only_the_plane_is_spoken_of() -> None:
-    document = {
-        "systems": [{"system": "one", "position": 0, "kind": "agent"}],
-        "points": [point(0, None)],
-    }
-    assert similarity_text({**document, "explained": [0.5, 0.5]})[0] == ""
+    found = map_of({"one": "agent"}, [point(0, None)], (0.5, 0.5))
+    assert similarity_text(found)[0] == ""

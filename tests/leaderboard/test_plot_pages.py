@@ -160,11 +160,7 @@ def test_every_response_and_reference_is_a_point_of_both_maps(version, letters) 
 
 def test_the_nearness_to_the_references_is_measured_before_drawing(version, letters) -> None:
     document = query.response_map(version)
-    said = {
-        point["text"]: point["cosine"]
-        for point in document["points"]
-        if point["system"] is not None
-    }
+    said = {point.text: point.cosine for point in document.points if point.system is not None}
     assert said["the answer"] == 1.0
     # "no" and "the answer" share the n: 1 / (√2 · √(1 + 1 + 4 + 1 + 1 + 1 + 1 + 1)) = 1 / √22, with
     # e three times: √30.
@@ -191,8 +187,8 @@ def test_more_texts_than_a_map_holds_are_drawn_by_turn_and_the_page_says_so(
 ) -> None:
     monkeypatch.setattr(query, "POINTS", 9)  # 9 // (2 systems + 1) = 3 of the 6 turns
     document = query.response_map(version)
-    assert (document["turns"], document["of_turns"], len(document["points"])) == (3, 6, 9)
-    per_system = [point["system"] for point in document["points"]]
+    assert (document.turns, document.of_turns, len(document.points)) == (3, 6, 9)
+    per_system = [point.system for point in document.points]
     assert per_system.count(0) == per_system.count(1) == per_system.count(None) == 3
     assert (
         "3 of 6 turns, chosen by chance (seed 0)."
@@ -214,7 +210,7 @@ def test_without_an_encoder_the_page_says_that_it_could_not_be_computed(
 def test_withheld_systems_are_on_no_map(version, letters) -> None:
     version.systems.filter(name="echo").update(withheld=True)
     document = query.response_map(version)
-    assert {point["system"] for point in document["points"]} == {1, None}
+    assert {point.system for point in document.points} == {1, None}
 
 
 # --- files of scatter plots -----------------------------------------------------------------------

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from annotations.corpora.queries import select_systems
 from annotations.corpora.rating_queries import RatedItems
 from annotations.models import CorpusVersion, Response, System
+from leaderboard.answers.judges import Judged, JudgedColumns, Scores
 from leaderboard.queries.human_scores import HumanSide, human_grid, human_side
 from leaderboard.queries.metric_runs import finished_runs_of
 from leaderboard.results.kinds import registered
@@ -241,50 +242,49 @@ def _people(
 
 
 @registered("judged", version=1)
-def judged(version: CorpusVersion, aspect: str, text: str) -> dict[str, Any]:
-    """Every row of the judge ``text``, as JSON in columns, in the order of dialogues, turns and
-    systems."""
+def judged(version: CorpusVersion, aspect: str, text: str) -> Judged:
+    """Every row of the judge ``text``, in columns, in the order of dialogues, turns and systems."""
     configuration = parse(text)
     items = judged_items(version, aspect, configuration)
     unit = unit_of(version, aspect, configuration)
-    rows: dict[str, list[Any]] = {
-        "system": [items.systems[number].position for number in items.system],
-        "dialogue": items.dialogue.tolist(),
-        "turn": items.number.tolist(),
-        "place": items.place.tolist(),
-        "score": _listed(items.score),
-        "human": _listed(items.human),
-        "human_sd": _listed(items.human_sd),
-        "raters": items.raters.tolist(),
-        "difference": _listed(differences(items, unit)),
-        "samples": [],
-    }
+    samples_of: list[Scores | None] = []
     undefined, remarks, injections = {}, {}, {}
     for row in range(items.n):
         run, place = items.runs[items.system[row]], str(items.place[row])
         assert run is not None
         trace = run.traces.get(place) or {}
         samples = trace.get("samples") or []
-        rows["samples"].append(list(samples) if len(samples) > 1 else None)
+        samples_of.append(tuple(samples) if len(samples) > 1 else None)
         if place in run.undefined:
             undefined[str(row)] = run.undefined[place]
         if place in run.remarks:
             remarks[str(row)] = run.remarks[place]
         if found := injections_of(trace):
-            injections[str(row)] = found
-    return {
-        "level": items.level,
-        "unit": unit,
-        "systems": [
-            [system.position, system.name]
+            injections[str(row)] = tuple(found)
+    return Judged(
+        level=items.level,
+        unit=unit,
+        systems=tuple(
+            (system.position, system.name)
             for system, run in zip(items.systems, items.runs, strict=True)
             if run
-        ],
-        "rows": rows,
-        "undefined": undefined,
-        "remarks": remarks,
-        "injections": injections,
-    }
+        ),
+        rows=JudgedColumns(
+            system=tuple(items.systems[number].position for number in items.system),
+            dialogue=tuple(items.dialogue.tolist()),
+            turn=tuple(items.number.tolist()),
+            place=tuple(items.place.tolist()),
+            score=_listed(items.score),
+            human=_listed(items.human),
+            human_sd=_listed(items.human_sd),
+            raters=tuple(items.raters.tolist()),
+            difference=_listed(differences(items, unit)),
+            samples=tuple(samples_of),
+        ),
+        undefined=undefined,
+        remarks=remarks,
+        injections=injections,
+    )
 
 
 def injections_of(trace: Mapping[str, Any]) -> list[str]:
@@ -312,8 +312,8 @@ def differences(items: JudgedItems, unit: str) -> FloatArray:
     return found.value if isinstance(found, Gaps) else np.full(items.n, np.nan)
 
 
-def _listed(values: FloatArray) -> list[float | None]:
-    return [None if math.isnan(value) else value for value in values.tolist()]
+def _listed(values: FloatArray) -> Scores:
+    return tuple(None if math.isnan(value) else value for value in values.tolist())
 
 
 def sample_sd(samples: Sequence[float | None] | None) -> float | None:

@@ -3,7 +3,7 @@ with what was said there, for a page of them and for a file of all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion, Response
+from leaderboard.answers.judges import Judged, JudgedColumns
 from leaderboard.pages.judges.answers import JudgeAnswerText, answers_of
 from leaderboard.pages.judges.items import sample_sd
 from leaderboard.queries.metric_runs import finished_runs_of
@@ -57,7 +58,7 @@ class Params:
 class JudgedRows:
     """A document of ``judged`` made ready to be chosen from."""
 
-    document: Mapping[str, Any]
+    document: Judged
     score: FloatArray
     human: FloatArray
     difference: FloatArray
@@ -68,17 +69,17 @@ class JudgedRows:
     turn: IntArray
 
     @classmethod
-    def of(cls, document: Mapping[str, Any]) -> JudgedRows:
-        rows = document["rows"]
+    def of(cls, document: Judged) -> JudgedRows:
+        rows = document.rows
         return cls(
             document,
-            score=np.array(rows["score"], dtype=np.float64),
-            human=np.array(rows["human"], dtype=np.float64),
-            difference=np.array(rows["difference"], dtype=np.float64),
-            spread=np.array([sample_sd(samples) for samples in rows["samples"]], dtype=np.float64),
-            system=np.array(rows["system"], dtype=np.int64),
-            dialogue=np.array(rows["dialogue"], dtype=np.int64),
-            turn=np.array(rows["turn"], dtype=np.int64),
+            score=np.array(rows.score, dtype=np.float64),
+            human=np.array(rows.human, dtype=np.float64),
+            difference=np.array(rows.difference, dtype=np.float64),
+            spread=np.array([sample_sd(samples) for samples in rows.samples], dtype=np.float64),
+            system=np.array(rows.system, dtype=np.int64),
+            dialogue=np.array(rows.dialogue, dtype=np.int64),
+            turn=np.array(rows.turn, dtype=np.int64),
         )
 
     @property
@@ -88,7 +89,7 @@ class JudgedRows:
     def marked(self, name: str) -> np.ndarray:
         """(n,) whether a row has an entry under ``undefined``, ``remarks`` or ``injections``."""
         found = np.zeros(self.n, dtype=bool)
-        found[[int(row) for row in self.document[name]]] = True
+        found[[int(row) for row in getattr(self.document, name)]] = True
         return found
 
     def chosen(self, params: Params) -> IntArray:
@@ -191,29 +192,25 @@ class JudgedRow:
 def judged_rows(version: CorpusVersion, rows: JudgedRows, chosen: Sequence[int]) -> list[JudgedRow]:
     """The rows of these numbers, in this order, without what is not shown any more."""
     systems = {system.position: system for system in select_systems(version)}
-    columns = rows.document["rows"]
-    numbers = [int(row) for row in chosen if columns["system"][int(row)] in systems]
+    columns = rows.document.rows
+    numbers = [int(row) for row in chosen if columns.system[int(row)] in systems]
     dialogues = {
         position: (pk, name)
         for pk, position, name in version.dialogues.filter(
-            position__in={columns["dialogue"][row] for row in numbers}
+            position__in={columns.dialogue[row] for row in numbers}
         ).values_list("pk", "position", "external_id")
     }
     answers = (
-        _responses_of(numbers, columns, systems, dialogues)
-        if rows.document["level"] == "turn"
-        else {}
+        _responses_of(numbers, columns, systems, dialogues) if rows.document.level == "turn" else {}
     )
     return [_row(rows, number, systems, dialogues, answers) for number in numbers]
 
 
 def _responses_of(
-    numbers: Sequence[int], columns: Any, systems: Any, dialogues: Any
+    numbers: Sequence[int], columns: JudgedColumns, systems: Any, dialogues: Any
 ) -> dict[tuple[int, int, int], Response]:
     """(system's position, dialogue's position, turn) → the response, with its turn."""
-    wanted = {
-        (columns["system"][row], columns["dialogue"][row], columns["turn"][row]) for row in numbers
-    }
+    wanted = {(columns.system[row], columns.dialogue[row], columns.turn[row]) for row in numbers}
     found = Response.objects.filter(
         system__in={systems[system].pk for system, _, _ in wanted},
         turn__dialogue__in={dialogues[dialogue][0] for _, dialogue, _ in wanted},
@@ -228,8 +225,12 @@ def _responses_of(
 
 
 def _row(rows: JudgedRows, number: int, systems: Any, dialogues: Any, answer: Any) -> JudgedRow:
-    columns, key = rows.document["rows"], str(number)
-    system, dialogue, turn = (columns[name][number] for name in ("system", "dialogue", "turn"))
+    columns, key = rows.document.rows, str(number)
+    system, dialogue, turn = (
+        columns.system[number],
+        columns.dialogue[number],
+        columns.turn[number],
+    )
     response = answer.get((system, dialogue, turn))
     return JudgedRow(
         system=systems[system].name,
@@ -241,13 +242,13 @@ def _row(rows: JudgedRows, number: int, systems: Any, dialogues: Any, answer: An
         if response
         else (),
         response=response.text if response else "",
-        place=columns["place"][number],
-        reason=rows.document["undefined"].get(key, ""),
-        remark=rows.document["remarks"].get(key, ""),
-        samples=tuple(columns["samples"][number] or ()),
-        injections=tuple(rows.document["injections"].get(key, ())),
+        place=columns.place[number],
+        reason=rows.document.undefined.get(key, ""),
+        remark=rows.document.remarks.get(key, ""),
+        samples=tuple(columns.samples[number] or ()),
+        injections=tuple(rows.document.injections.get(key, ())),
         **{
-            name: columns[name][number]
+            name: getattr(columns, name)[number]
             for name in ("score", "human", "human_sd", "raters", "difference")
         },
     )

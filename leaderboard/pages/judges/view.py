@@ -90,8 +90,8 @@ def inspector(request: HttpRequest, slug: str) -> HttpResponse:
     shown = Paginator(chosen.tolist(), ROWS_A_PAGE).get_page(request.GET.get("page"))
     context |= {
         "analysis": found,
-        "level": found.answer["level"],
-        "unit": found.answer["unit"],
+        "level": found.answer.level,
+        "unit": found.answer.unit,
         "counts": _counts(rows),
         "params": requested,
         "page": shown,
@@ -100,8 +100,8 @@ def inspector(request: HttpRequest, slug: str) -> HttpResponse:
             for row in judged_rows(version, rows, list(shown))
         ],
         "kept": {"metric": text, "aspect": aspect, "version": request.GET.get("version", "")},
-        "systems": found.answer["systems"],
-        "turns": sorted({turn for turn in found.answer["rows"]["turn"] if turn >= 0}),
+        "systems": found.answer.systems,
+        "turns": sorted({turn for turn in found.answer.rows.turn if turn >= 0}),
         "sides": [(key, DIRECTION_LABELS[key]) for key in SIDES],
         "only": [(key, FILTER_LABELS[key]) for key in ONLY],
         "sorts": [(key, SORT_LABELS[key]) for key in SORT_LABELS],

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from annotations.corpora.queries import select_systems
 from annotations.corpora.rating_queries import answered_turns, turn_order
 from annotations.models import CorpusVersion, Response, System, Turn
 from common.correlation import COEFFICIENTS, cluster_resamples
+from leaderboard.answers.maps import MappedSystem, MappedText, OnAPlane, ResponseMap
 from leaderboard.answers.metrics import (
     CorrelatedMetrics,
     CorrelatedPair,
@@ -187,15 +189,12 @@ def _map_shown_first(_version: CorpusVersion) -> list[dict[str, Any]]:
 
 
 @registered("response-map", version=1, shown_first=_map_shown_first)
-def response_map(version: CorpusVersion, *, seed: int = SEED) -> dict[str, Any]:
-    """Where every system's responses, and the references, lie on two maps, as JSON; at most 2,000
-    texts.
+def response_map(version: CorpusVersion, *, seed: int = SEED) -> ResponseMap:
+    """Where every system's responses, and the references, lie on two maps; at most 2,000 texts.
 
     Where there are more, turns are drawn by chance, and of a drawn turn all responses and the first
-    reference are taken, so that every system is seen at the same places. ``points``: ``{"system"
-    (position, or None: a reference), "dialogue", "turn", "text", "pca": [across, up], "tsne": […],
-    "cosine" (to the reference of its turn)}``. Raises ``ModelError`` where this machine has no
-    encoder: the statistic then says so, and can be tried again.
+    reference are taken, so that every system is seen at the same places. Raises ``ModelError``
+    where this machine has no encoder: the statistic then says so, and can be tried again.
     """
     from workers.inference.encoders.encoder import encoder_for
 
@@ -215,57 +214,59 @@ def response_map(version: CorpusVersion, *, seed: int = SEED) -> dict[str, Any]:
             for place in sorted(random.Random(seed).sample(range(len(turns)), capacity))
         ]
     )
-    document = {
-        "corpus": version.corpus.slug,
-        "corpus_version": version.label,
-        "seed": seed,
-        "turns": len(shown),
-        "of_turns": len(turns),
-        "systems": [
-            {
-                "system": one.name,
-                "position": one.position,
-                "kind": one.kind,
-                "is_gold": one.pk in gold,
-            }
+    answer = ResponseMap(
+        corpus=version.corpus.slug,
+        corpus_version=version.label,
+        seed=seed,
+        turns=len(shown),
+        of_turns=len(turns),
+        systems=tuple(
+            MappedSystem(
+                system=one.name, position=one.position, kind=one.kind, is_gold=one.pk in gold
+            )
             for one in systems
-        ],
-    }
+        ),
+    )
     texts = _texts(systems, shown)
     if not texts:
-        return {**document, "points": [], "reason": "The corpus holds no responses."}
+        return replace(answer, reason="The corpus holds no responses.")
     encoder = encoder_for()
     vectors = np.asarray(
         encoder.sentence_vectors([text for *_, text in texts]).values, dtype=np.float64
     )
     found = plane_map(vectors, seed)
-    document |= {"model": encoder.files.label}
+    answer = replace(answer, model=encoder.files.label)
     if isinstance(found, str):
-        return {**document, "points": [], "reason": f"{found[:1].upper()}{found[1:]}."}
+        return replace(answer, reason=f"{found[:1].upper()}{found[1:]}.")
     reference_of = {
         turn.pk: place for place, (system, turn, _) in enumerate(texts) if system is None
     }
     partner = np.array([reference_of.get(turn.pk, -1) for _, turn, _ in texts])
     cosine = np.where(partner >= 0, cosines_to_references(vectors, vectors[partner]), np.nan)
-    return {
-        **document,
-        "explained": list(found.explained),
-        "perplexity": found.perplexity,
-        "points": [
-            {
-                "system": None if system is None else system.position,
-                "dialogue": turn.dialogue.position,
-                "turn": turn.number,
-                "text": text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…",
-                "pca": [round(float(value), 4) for value in found.pca[place]],
-                "tsne": [round(float(value), 3) for value in found.tsne[place]],
-                "cosine": None
+    return replace(
+        answer,
+        explained=tuple(found.explained),
+        perplexity=found.perplexity,
+        points=tuple(
+            MappedText(
+                system=None if system is None else system.position,
+                dialogue=turn.dialogue.position,
+                turn=turn.number,
+                text=text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…",
+                pca=_rounded(found.pca[place], 4),
+                tsne=_rounded(found.tsne[place], 3),
+                cosine=None
                 if system is None or np.isnan(cosine[place])
                 else round(float(cosine[place]), 4),
-            }
+            )
             for place, (system, turn, text) in enumerate(texts)
-        ],
-    }
+        ),
+    )
+
+
+def _rounded(point: FloatArray, digits: int) -> OnAPlane:
+    across, up = (round(float(value), digits) for value in point)
+    return across, up
 
 
 def _texts(

@@ -3,11 +3,10 @@ metrics that follow people better than others, of responses beside references.""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from statistics import fmean
-from typing import Any
 
 from common.tables.numerals import written
+from leaderboard.answers.maps import ResponseMap
 from leaderboard.estimate_cells import COEFFICIENTS
 from leaderboard.pages.maps.tables import SIGNIFICANT, Comparisons, Correlations
 
@@ -79,20 +78,16 @@ def ahead_text(found: Comparisons) -> Finding:
     return f"{found.names[best]} correlates better with human ratings than {behind} others.", rest
 
 
-def similarity_text(document: Mapping[str, Any]) -> Finding:
+def similarity_text(document: ResponseMap) -> Finding:
     """Whose responses lie nearest to the references and whose farthest, and how much of it all a
     plane shows."""
-    names = {
-        one["position"]: one["system"]
-        for one in document["systems"]
-        if not one.get("is_gold", one["kind"] == "gold")
-    }
+    names = {one.position: one.system for one in document.systems if not one.repeats_references}
     near: dict[int, list[float]] = {}
-    for point in document["points"]:
-        if point["cosine"] is not None and point["system"] in names:
-            near.setdefault(point["system"], []).append(point["cosine"])
+    for point in document.points:
+        if point.cosine is not None and point.system is not None and point.system in names:
+            near.setdefault(point.system, []).append(point.cosine)
     means = {position: fmean(cosines) for position, cosines in near.items()}
-    shown = sum(document["explained"])
+    shown = sum(document.explained)
     plane = (
         f"Two principal components hold {written(100 * shown, 0)} % of the variance between the "
         "texts."

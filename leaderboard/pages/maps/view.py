@@ -18,6 +18,7 @@ from common.cache import memoize
 from common.table_frame import page_writer
 from common.tables import Cell, Column, Row, Table
 from common.web import page
+from leaderboard.answers.maps import ResponseMap
 from leaderboard.answers.metrics import MetricComparisons, MetricsAmongThemselves
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
@@ -168,16 +169,16 @@ def response_map_page(request: HttpRequest, slug: str) -> HttpResponse:
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Map of responses", below_tab=True)
     document = found.answer
-    names = [one["system"] for one in document["systems"]]
+    names = [one.system for one in document.systems]
     chosen = [name for name in request.GET.getlist("system") if name in names] or names[:COLOURED]
     context |= {
         "analysis": found,
         "choices": [(name, name in chosen) for name in names],
         "document": document,
-        "nothing": document.get("reason", ""),
+        "nothing": document.reason,
     }
     files: list[Table] = []
-    if document["points"]:
+    if document.points:
         table = _closeness(document)
         context |= {
             "figures": _figures(document, chosen),
@@ -188,68 +189,67 @@ def response_map_page(request: HttpRequest, slug: str) -> HttpResponse:
     return page(request, "leaderboard/response_map.html", context, files)
 
 
-def _figures(document: dict[str, Any], chosen: Sequence[str]) -> list[Figure]:
-    names = {one["position"]: one["system"] for one in document["systems"]}
-    drawn = document["turns"] < document["of_turns"]
+def _figures(document: ResponseMap, chosen: Sequence[str]) -> list[Figure]:
+    names = {one.position: one.system for one in document.systems}
+    drawn = document.turns < document.of_turns
     remark = (
-        f"{document['turns']} of {document['of_turns']} turns, chosen by chance (seed "
-        f"{document['seed']})."
+        f"{document.turns} of {document.of_turns} turns, chosen by chance (seed {document.seed})."
     )
     return [
         response_map(
             [
                 MapPoint(
-                    system=names.get(point["system"]),
-                    swatch=point["system"],
-                    place=f"dialogue {point['dialogue'] + 1}, turn {point['turn']}",
-                    text=point["text"],
-                    across=point[method][0],
-                    up=point[method][1],
-                    dialogue=point["dialogue"],
-                    turn=point["turn"],
+                    system=None if point.system is None else names.get(point.system),
+                    swatch=point.system,
+                    place=f"dialogue {point.dialogue + 1}, turn {point.turn}",
+                    text=point.text,
+                    across=(point.tsne if method == "tsne" else point.pca)[0],
+                    up=(point.tsne if method == "tsne" else point.pca)[1],
+                    dialogue=point.dialogue,
+                    turn=point.turn,
                 )
-                for point in document["points"]
+                for point in document.points
             ],
             figure_id=f"map-{method}",
             method=method,
             shown=chosen,
-            explained=tuple(document["explained"]),
-            perplexity=document["perplexity"],
+            explained=document.explained,
+            perplexity=document.perplexity,
             remark=remark if drawn else "",
-            seed=document["seed"],
+            seed=document.seed,
             signature=_signature(document),
         )
         for method in ("tsne", "pca")
     ]
 
 
-def _signature(document: dict[str, Any]) -> str:
+def _signature(document: ResponseMap) -> str:
     return (
-        f"{document['corpus']} {document['corpus_version']}, sentence vectors of "
-        f"{document['model']}, seed {document['seed']}"
+        f"{document.corpus} {document.corpus_version}, sentence vectors of "
+        f"{document.model}, seed {document.seed}"
     )
 
 
-def _closeness(document: dict[str, Any]) -> Table:
+def _closeness(document: ResponseMap) -> Table:
     """How near a system's responses lie to the references of their turns, in the encoder's own
     space."""
     near: dict[int, list[float]] = {}
-    for point in document["points"]:
-        if point["cosine"] is not None:
-            near.setdefault(point["system"], []).append(point["cosine"])
+    for point in document.points:
+        if point.cosine is not None and point.system is not None:
+            near.setdefault(point.system, []).append(point.cosine)
     rows = tuple(
         Row(
-            one["system"],
+            one.system,
             {
-                "system": Cell(one["system"]),
-                "n": Cell(len(near.get(one["position"], ()))),
-                "cosine": Cell(fmean(near[one["position"]]))
-                if one["position"] in near
+                "system": Cell(one.system),
+                "n": Cell(len(near.get(one.position, ()))),
+                "cosine": Cell(fmean(near[one.position]))
+                if one.position in near
                 else Cell(reason="no turn of the map has both a response and a reference"),
             },
-            swatch=one["position"],
+            swatch=one.position,
         )
-        for one in document["systems"]
+        for one in document.systems
     )
     return Table(
         "closeness",
