@@ -26,7 +26,7 @@ class Variety:
         return len(set(responses)) / len(responses) if len(responses) > 1 else ONE_RESPONSE
 
 
-def _build(options: Mapping[str, OptionValue]) -> Variety:
+def _build(_options: Mapping[str, OptionValue]) -> Variety:
     return Variety()
 
 
