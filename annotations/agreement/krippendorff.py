@@ -23,8 +23,8 @@ Measurement = Literal["nominal", "ordinal", "interval", "ratio"]
 MEASUREMENTS: tuple[Measurement, ...] = get_args(Measurement)
 
 TENTATIVE, RELIABLE = 2 / 3, 0.8
-"""Krippendorff (2004), Content Analysis, 2nd edition, p. 241: rely on α of .800 and more, and draw no
-more than tentative conclusions from .667."""
+"""Krippendorff (2004), Content Analysis, 2nd edition, p. 241: rely on α of .800 and more, and draw
+no more than tentative conclusions from .667."""
 
 DENSE_CELLS = 1_000_000
 """Coincidences of all dialogues are a dense array up to this many cells. Above it a scale has so

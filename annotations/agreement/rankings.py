@@ -1,7 +1,7 @@
 """Agreement of rankings: Kendall's W, corrected for ties, and the mean τ-b between pairs of raters.
 
-W = 12 Σ (R_i − R̄)² / (m² (n³ − n) − m Σ_j T_j) of m raters who rank n candidates, with the sums R_i
-of midranks and T_j = Σ (t³ − t) over the groups of t tied candidates of rater j (Kendall and
+W = 12 Σ (R_i − R̄)² / (m² (n³ − n) − m Σ_j T_j) of m raters who rank n candidates, with the sums
+R_i of midranks and T_j = Σ (t³ − t) over the groups of t tied candidates of rater j (Kendall and
 Gibbons 1990, Rank Correlation Methods, 5th ed., chapter 6). Without any agreement W is about 1 / m,
 not 0; the mean ρ over pairs of raters is (m W − 1) / (m − 1). τ-b = S / √(P_1 P_2), with the pairs
 of candidates that each rater did not tie (Kendall 1945).

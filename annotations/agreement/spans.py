@@ -1,9 +1,9 @@
 """Agreement of spans marked in texts: F1 between raters, and Krippendorff's α over characters.
 
-F1 = 2 · shared / (marked by one + marked by the other), pooled over items and pairs of raters: it is
-what κ tends to where the number of unmarked places is large and unknown (Hripcsak and Rothschild
-2005, JAMIA 12). *Exact* shares spans of the same ends and label, *by characters* each character with
-its label.
+F1 = 2 · shared / (marked by one + marked by the other), pooled over items and pairs of raters: it
+is what κ tends to where the number of unmarked places is large and unknown (Hripcsak and Rothschild
+2005, JAMIA 12). *Exact* shares spans of the same ends and label, *by characters* each character
+with its label.
 
 α is Krippendorff's for unitizing (Krippendorff, Mathet, Bouvry and Widlöcher 2016, On the
 reliability of unitizing textual continua, Quality & Quantity 50), with each character as a unit:

@@ -34,7 +34,8 @@ def encoded(value: Value) -> str:
 
 class AnswersForm(JudgementForm):
     """Answers to one version of the campaign's form: the newest, or that of a page which was loaded
-    before it changed. ``raw`` and ``faults`` are by question, for the page that shows them again."""
+    before it changed. ``raw`` and ``faults`` are by question, for the page that shows them
+    again."""
 
     form = forms.IntegerField(
         min_value=1,

@@ -113,8 +113,8 @@ class JudgementForm(forms.Form):
 
 
 class RatingForm(JudgementForm):
-    """One score. ``needs_axes`` after ``is_valid()``: it is low, and the page has not asked for axes
-    yet."""
+    """One score. ``needs_axes`` after ``is_valid()``: it is low, and the page has not asked for
+    axes yet."""
 
     score = forms.TypedChoiceField(
         coerce=int,

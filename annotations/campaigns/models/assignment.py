@@ -212,8 +212,8 @@ class RatingRevision(models.Model):
     """What a rater said of an item, once: never changed; a second thought is another row. The last
     one counts.
 
-    It is a score, with the axes marked low (``low_axes``: None where they were not asked); or, where
-    the campaign has a form, the answers to its version ``form``, by question. Times are the
+    It is a score, with the axes marked low (``low_axes``: None where they were not asked); or,
+    where the campaign has a form, the answers to its version ``form``, by question. Times are the
     browser's, in milliseconds from showing the item; ``active_ms`` leaves out the time in which
     nothing was done, ``question_ms`` says when each question was answered last.
     """

@@ -49,8 +49,8 @@ class Question:
     Attributes:
         name: lower-case letters, digits, ``_`` and ``-``, as tools want it.
         use: what an answer becomes.
-        of: the aspect (of a comment, the one that it is beside; "" for the first that was rated), or
-            the question of a label.
+        of: the aspect (of a comment, the one that it is beside; "" for the first that was rated),
+            or the question of a label.
         low, high: ends of an aspect's scale; None for one that is not known.
         is_whole: every score is a whole number.
         options: the categories that occur, at most ``MOST_OPTIONS`` and one.
@@ -114,9 +114,9 @@ class Item:
     """Something to judge.
 
     Attributes:
-        origin: which dialogue, turn, system and sample (of a pair: arms) it is, the ``number`` of its
-            dialogue, the ``questions`` by name, and ``records`` as lines of ``jsonl``: those of its
-            responses, in the first item of a dialogue those of corpus and dialogue, in the first
+        origin: which dialogue, turn, system and sample (of a pair: arms) it is, the ``number`` of
+            its dialogue, the ``questions`` by name, and ``records`` as lines of ``jsonl``: those of
+            its responses, in the first item of a dialogue those of corpus and dialogue, in the first
             of all those of systems and raters.
         persona: personas and knowledge, one sentence a line.
         context: the conversation, or what was said before the responses.

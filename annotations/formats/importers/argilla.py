@@ -43,8 +43,8 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
 
     Args:
         path: JSON array of records with ``fields`` and ``responses``, or JSON lines with columns
-            ``QUESTION.responses``, ``QUESTION.responses.users`` and ``QUESTION.responses.status``; or
-            a folder with ``records.json``, or with such folders.
+            ``QUESTION.responses``, ``QUESTION.responses.users`` and ``QUESTION.responses.status``;
+            or a folder with ``records.json``, or with such folders.
         _part: ignored, the file holds one corpus.
         problems: collects faults.
 

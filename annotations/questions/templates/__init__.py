@@ -1,5 +1,5 @@
-"""Forms of published protocols, a YAML file each. Their questions and anchors are our own words; what
-is asked, on which scale, is the protocol's, with its citation."""
+"""Forms of published protocols, a YAML file each. Their questions and anchors are our own words;
+what is asked, on which scale, is the protocol's, with its citation."""
 
 from __future__ import annotations
 

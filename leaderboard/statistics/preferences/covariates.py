@@ -1,8 +1,9 @@
 """Bradley–Terry strengths beside covariates of a battle: the slot, length, Markdown, emoji.
 
 log odds of A = λa − λb + Σk βk fk. The coefficients are not penalised: a penalty of any size leaves
-a part of what the covariate explains in the strengths. Where a covariate is held constant, strengths
-say who wins among responses alike in it ("style control", Chiang et al. 2024, Chatbot Arena).
+a part of what the covariate explains in the strengths. Where a covariate is held constant,
+strengths say who wins among responses alike in it ("style control", Chiang et al. 2024, Chatbot
+Arena).
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ def fit_with_covariates(battles: Battles, features: ArrayLike) -> CovariateFit |
         The fit. Undefined where the systems alone have no strengths, or with the covariates no
         finite maximum exists, or a covariate says the same as the systems do.
 
-    Equation: maximises Σ y log p + (1 − y) log(1 − p), p = σ(λa − λb + f·β), by Newton's method with
-    the shortened steps of ``bradley_terry``.
+    Equation: maximises Σ y log p + (1 − y) log(1 − p), p = σ(λa − λb + f·β), by Newton's method
+    with the shortened steps of ``bradley_terry``.
     """
     known = np.asarray(features, dtype=np.float64).reshape(len(battles), -1)
     start = strengths(battles.wins())

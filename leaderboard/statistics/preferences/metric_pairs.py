@@ -51,7 +51,8 @@ class PairAgreement:
     """``votes`` whose two responses the metric scored, ``decisive`` ones that name a winner,
     ``tied``: decisive ones on which the metric's scores are equal.
 
-    ``accuracy``: of decisive votes, a metric's tie as half right; ``ties_wrong``, ``ties_left_out``:
+    ``accuracy``: of decisive votes, a metric's tie as half right; ``ties_wrong``,
+    ``ties_left_out``:
     the same with the metric's ties counted so. ``auc``: the chance that the score difference A − B
     of a vote for A is above that of a vote for B. ``three_classes``: share of all votes, ties too,
     whose verdict the metric has. ``calibrated``: the same where differences up to ``threshold`` are
