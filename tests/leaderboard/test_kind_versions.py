@@ -173,6 +173,8 @@ def test_an_answer_changes_only_with_its_version(
 ) -> None:
     version, parameters = REQUESTED[kind](tmp_path)
     text = all_kinds()[kind].to_json(answer_of(version, kind, **parameters))
+    read_back = all_kinds()[kind].to_json(all_kinds()[kind].from_json(text))
+    assert json.loads(read_back) == json.loads(text), "its type leaves something out"
     answer = json.loads(
         text.replace(settings.VERSION, "VERSION").replace(version.corpus.slug, "CORPUS")
     )
