@@ -9,14 +9,15 @@ import contextlib
 import json
 import time
 from collections.abc import Iterator
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from annotations.formats.importers.base import survey
-from annotations.formats.importers.problems import ImportFailed
+from annotations.formats.importers.checks import Checker
+from annotations.formats.importers.problems import ImportFailed, Problems
 from annotations.formats.importers.registry import importers
 from tests.annotations.formats.importers.helpers import file_of
 
@@ -90,3 +91,18 @@ def test_a_wrong_value_at_any_place_is_read_or_refused(tmp_path: Path, name: str
         # Anything but a survey or ImportFailed is an error of ours.
         with contextlib.suppress(ImportFailed):
             survey(importers()[name], file_of(tmp_path, text))
+
+
+@pytest.mark.parametrize("name", JSON_FORMATS)
+def test_the_good_records_of_a_spoilt_file_are_sound(tmp_path: Path, name: str) -> None:
+    """What remains is a corpus by itself: nothing refers to what was left out."""
+    importer = importers()[name]
+    is_array = importer.example.startswith("[")
+    for lines in islice(spoilt(documents(importer.example)), 0, None, 7):
+        text = json.dumps(lines) if is_array else "".join(json.dumps(one) + "\n" for one in lines)
+        path = file_of(tmp_path, text.encode())
+        with contextlib.suppress(ImportFailed):
+            checker = Checker(Problems(path.name))
+            for record in importer.read(path, good_only=True):
+                checker.accepts(record, "", "")
+            assert checker.problems.found == []
