@@ -47,7 +47,8 @@ class Hub:
     commits: list[list[dict[str, Any]]] = field(default_factory=list)
     created: list[dict[str, Any]] = field(default_factory=list)
     fails_at: str = ""
-    """Part of a path that is answered with 500."""
+    """Part of a path that is answered with ``fails_with``."""
+    fails_with: int = 500
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -91,7 +92,7 @@ class _Site(_Handler):
         repository = self.hub.repositories.get(found[2]) if found else None
         knows = self.headers.get("Authorization") == f"Bearer {TOKEN}"
         if self.hub.fails_at and self.hub.fails_at in path:
-            self._json({"error": "Internal Server Error"}, 500)
+            self._json({"error": "It failed"}, self.hub.fails_with)
         elif found is None or repository is None or (repository.private and not knows):
             # The Hub does not tell who may not see it whether there is one
             status = 404 if knows else 401
@@ -136,7 +137,7 @@ class _Site(_Handler):
         if self.headers.get("Authorization") != f"Bearer {TOKEN}":
             self._json({"error": "Invalid username or password."}, 401)
         elif self.hub.fails_at and self.hub.fails_at in path:
-            self._json({"error": "Internal Server Error"}, 500)
+            self._json({"error": "It failed"}, self.hub.fails_with)
         elif path == "/api/repos/create":
             asked = json.loads(body)
             name = f"{asked['organization']}/{asked['name']}"
@@ -266,7 +267,7 @@ def hub_double(**repositories: Repository) -> Iterator[Hub]:
         server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         server.daemon_threads = True
         server.block_on_close = False
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         servers.append(server)
     hub.url, hub.network = (f"http://127.0.0.1:{one.server_address[1]}" for one in servers)
     try:
