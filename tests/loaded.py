@@ -11,9 +11,11 @@ tested in ``tests/faults/test_run.py`` and ``tests/faults/test_deployment.py``.
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import json
 import os
+import pkgutil
 import runpy
 import signal
 import socket
@@ -38,23 +40,29 @@ LIBRARIES = (
     "kombu.transport.redis", "kombu.transport.filesystem", "gunicorn.app.wsgiapp",
     "gunicorn.workers.gthread", "django.core.management", "django.core.servers.basehttp",
     "django.db.models", "django.db.migrations.executor", "django.forms", "django.template",
-    "django.test", "django.views.generic", "sqlparse",
+    "django.test", "django.views.generic", "sqlparse", "nltk",
 )  # fmt: skip
 """What every site loads, and what asks neither settings nor environment as it is loaded."""
-READ_AT_THE_START = ("LD_", "PYTHON", "MALLOC", "OPENBLAS", "OMP_", "LANG", "LC_")
+PURE = (
+    "annotations.agreement", "annotations.formats", "common.correlation", "common.tables",
+    "leaderboard.answers", "leaderboard.figures", "leaderboard.statistics", "workers.judges.core",
+)  # fmt: skip
+"""Packages of the site's own that import no Django (pyproject.toml), so nothing of a site's
+settings: half of what loading a site takes."""
+READ_AT_THE_START = ("LD_", "PYTHON", "MALLOC", "OPENBLAS", "OMP_", "LANG", "LC_", "NLTK_")
 """Variables of these names are read as a process starts: a fork is too late for them."""
 
 
 class Libraries:
     """A process that has loaded ``LIBRARIES``, and forks when it is asked."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, environment: Mapping[str, str], interpreter: str = sys.executable) -> None:
         # Tests tell a site's own processes by the home that they were started with
         others = {name: value for name, value in environment.items() if name != "DIALEVAL_HOME"}
         self._one_at_a_time = threading.Lock()
         self._asked, heard = socket.socketpair()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.loaded"],
+            [interpreter, "-m", "tests.loaded"],
             cwd=PROJECT,
             env=others,
             stdin=heard,
@@ -103,13 +111,15 @@ def _read_at_the_start(environment: Mapping[str, str]) -> tuple[tuple[str, str],
 class Loaded:
     """A process that has loaded a site's code with these settings, and forks when it is asked."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, environment: Mapping[str, str], interpreter: str = sys.executable) -> None:
         self._one_at_a_time = threading.Lock()
         self._own: Libraries | None = None
-        """Of a site with a library or a package of its own, which an interpreter reads as it
-        starts."""
-        if _read_at_the_start(environment) != _read_at_the_start(_as_for_all_sites()):
-            self._own = Libraries(environment)
+        """Of a site with an interpreter, a library or a package of its own, which an interpreter
+        reads as it starts."""
+        if interpreter != sys.executable or (
+            _read_at_the_start(environment) != _read_at_the_start(_as_for_all_sites())
+        ):
+            self._own = Libraries(environment, interpreter)
         self._libraries = self._own or _of_all_sites()
         stdin, asked = os.pipe()
         answered, stdout = os.pipe()
@@ -196,6 +206,11 @@ def fork_for_each() -> None:
     for name in LIBRARIES:
         with suppress(ImportError):  # what is not installed a site does not load
             importlib.import_module(name)
+    for name in PURE:
+        package = importlib.import_module(name)
+        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+            importlib.import_module(module.name)
+    gc.freeze()  # what is loaded stays: no collection in a fork looks through it, and copies it
     asked = socket.socket(fileno=0)
     while True:
         question, streams, _, _ = socket.recv_fds(asked, 4096, 2)
@@ -229,7 +244,10 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dialeval_site.settings")
     import django
 
+    gc.disable()
     django.setup()
+    gc.freeze()
+    gc.enable()
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
         verb, *question = json.loads(line)

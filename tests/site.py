@@ -94,7 +94,7 @@ class Site:
     def _loaded(self, environment: dict[str, str]) -> Loaded:
         key = frozenset(environment.items())
         if key not in self.loaded:
-            self.loaded[key] = Loaded(environment)
+            self.loaded[key] = Loaded(environment, self.interpreter)
         return self.loaded[key]
 
     def document(self, *arguments: str | Path) -> Any:

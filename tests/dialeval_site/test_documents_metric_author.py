@@ -58,17 +58,14 @@ def author(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Author]:
         (package / name).write_text(FILES[name], encoding="utf-8")
     interpreter = made_interpreter(folder / "venv")
     with made_site(folder) as site:
-        site.interpreter, site.from_nothing = interpreter, True
-        site.manage("import_corpus", "jsonl", DEMO_CORPUS, "--slug", "demo")
-        site.manage(
-            "import_corpus",
-            "jsonl",
-            write_corpus(folder / "cooks.jsonl", "secret"),
-            "--slug",
-            "cooks",
-        )
+        site.interpreter = interpreter
         made = Author(site, folder)
         install(made)
+        cooks = write_corpus(folder / "cooks.jsonl", "secret")
+        site.manage_all(
+            ["import_corpus", "jsonl", DEMO_CORPUS, "--slug", "demo"],
+            ["import_corpus", "jsonl", cooks, "--slug", "cooks"],
+        )
         yield made
 
 
