@@ -1,4 +1,4 @@
-"""When a round takes submissions and when its private board is everybody's. Pure."""
+"""When a round takes submissions and when its private leaderboard is everybody's. Pure."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def phase_of(
     return "open"
 
 
-def is_unveiled(release_at: datetime | None, now: datetime) -> bool:
+def is_released(release_at: datetime | None, now: datetime) -> bool:
     return release_at is not None and now >= release_at

@@ -103,9 +103,9 @@ def score_table(part: Part) -> Table:
         Column("scored", _("Scored turns")),
     )
     caption = (
-        _("Scores on the private board")
+        _("Scores on the private leaderboard")
         if part.name == "private"
-        else _("Scores on the public board")
+        else _("Scores on the public leaderboard")
     )
     notes = tuple(
         _("%(metric)s: %(warning)s.") % {"metric": metric, "warning": warning}

@@ -34,7 +34,7 @@ ORGANISERS = [
     path(f"{CHALLENGE}/rounds/new/", organise_rounds.round_new, name="round-new"),
     path(f"{ROUND}/settings/", organise_rounds.round_settings, name="round-settings"),
     path(f"{ROUND}/delete/", organise_rounds.round_delete, name="round-delete"),
-    path(f"{ROUND}/unveil/", organise_rounds.round_unveil, name="round-unveil"),
+    path(f"{ROUND}/release/", organise_rounds.round_release, name="round-release"),
     path(f"{ROUND}/publish/", organise_rounds.round_publish, name="round-publish"),
     path(f"{ROUND}/withhold/", organise_rounds.round_withhold, name="round-withhold"),
     path(

@@ -26,13 +26,13 @@ def show(board: dict[str, Any]) -> None:
         one_line(board.get(key), 80) for key in ("name", "part", "phase") if board.get(key)
     )
     terminal.say(title or "leaderboard")
-    if board.get("veiled") or board.get("reason"):
+    if board.get("unreleased") or board.get("reason"):
         terminal.say(one_line(board.get("reason")))
     if board.get("no_ranking"):
         terminal.say(f"No ranking: {one_line(board['no_ranking'])}")
     entries, metrics = _entries(board), _metrics(board, 80)
     if not entries:
-        if not board.get("veiled"):
+        if not board.get("unreleased"):
             terminal.say("No submission is scored yet.")
         return
     rows, notes = [], []

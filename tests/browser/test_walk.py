@@ -88,7 +88,7 @@ def test_the_walk(empty_site: Site, arrive: Callable[..., Person], tmp_path: Pat
         raters.has_rated_all(rater)
 
     organiser.close_and_publish_the_ratings(mara)
-    organiser.unveil_and_open_everything(mara)
+    organiser.release_and_open_everything(mara)
     teams.see_the_private_board(otis)
     teams.hand_in_metric_scores(wilma, METRIC)
 

@@ -31,7 +31,7 @@ def round_form(version: Any, /, **changes: Any) -> dict[str, Any]:
         "zone": "UTC",
         "opens_at": "",
         "closes_at": "",
-        "unveil_at": "",
+        "release_at": "",
         "tracks": ["gpu", "prompt"],
         "daily_limit": "5",
         "total_limit": "100",

@@ -323,22 +323,22 @@ def test_the_leaderboard_is_the_pages_document(round: Round, team: Team, ada: Pr
     assert Program().get(at(round, "/leaderboard")).json()["entries"][0]["own"] is False
 
 
-def test_the_private_board_is_veiled_until_its_date(
+def test_the_private_board_is_hidden_until_its_date(
     team: Team, round: Round, ada: Program, boss: Program
 ) -> None:
-    round.public_share, round.unveil_at = 0.5, timezone.now() + timedelta(days=1)
+    round.public_share, round.release_at = 0.5, timezone.now() + timedelta(days=1)
     round.private_metrics = ["rouge_l"]
     round.save()
     submission = scored(round, team)
-    veiled = ada.get(at(round, "/leaderboard"), part="private").json()
-    assert (veiled["veiled"], veiled["entries"]) == (True, [])
+    unreleased = ada.get(at(round, "/leaderboard"), part="private").json()
+    assert (unreleased["unreleased"], unreleased["entries"]) == (True, [])
     assert ada.get(at(round)).json()["private_metrics"] is None
     assert {
         score["part"] for score in ada.get(f"/submissions/{submission.public_id}").json()["scores"]
     } == {"public"}
     assert boss.get(at(round, "/leaderboard"), part="private").json()["entries"]
     assert ada.get(at(round, "/leaderboard")).json()["split"]["seed"] is None
-    Round.objects.filter(pk=round.pk).update(unveil_at=timezone.now() - timedelta(seconds=1))
+    Round.objects.filter(pk=round.pk).update(release_at=timezone.now() - timedelta(seconds=1))
     assert ada.get(at(round, "/leaderboard"), part="private").json()["entries"]
     assert ada.get(at(round)).json()["private_metrics"] == ["rouge_l"]
     assert {

@@ -80,7 +80,7 @@ def test_the_latest_submission_stands_for_its_team_where_the_round_says_so() -> 
 
 def test_the_best_is_chosen_by_the_public_dialogues_on_both_boards() -> None:
     """Take 0 is better in public (0.6 to 0.5), take 1 in private (0.9 to 0.1) and over all."""
-    round = board_round(public_share=0.5, unveil_at=timezone.now())
+    round = board_round(public_share=0.5, release_at=timezone.now())
     team = team_of_one(round, "Ours")
     public = split_dialogues(
         [f"file-{place}" for place in range(4)], 0.5, round.split_seed
@@ -224,40 +224,42 @@ def test_a_disqualified_team_is_not_ranked() -> None:
 # --- the two boards -------------------------------------------------------------------------------
 
 
-def veiled_round(**fields: Any) -> Round:
-    fields = {"public_share": 0.5, "unveil_at": timezone.now() + timedelta(days=1), **fields}
+def unreleased_round(**fields: Any) -> Round:
+    fields = {"public_share": 0.5, "release_at": timezone.now() + timedelta(days=1), **fields}
     round = board_round(**fields)
     scored_with(round, team_of_one(round, "Ours"), around(0.1))
     return round
 
 
-def test_the_private_board_is_empty_before_its_unveiling_but_for_organisers() -> None:
-    round = veiled_round()
+def test_the_private_board_is_empty_before_its_release_but_for_organisers() -> None:
+    round = unreleased_round()
     member = round.challenge.teams.get().members.get().user
     for viewer in (NOBODY, member, made_user("rita", "rater")):
         document = round_board(round, viewer, "private")
-        assert document["veiled"]
+        assert document["unreleased"]
         assert (document["entries"], document["metrics"]) == ([], [])
     document = round_board(round, made_user("lead", "organiser"), "private")
-    assert not document["veiled"]
+    assert not document["unreleased"]
     assert rows(document) == [("Ours", 1)]
 
 
-@pytest.mark.parametrize(("seconds", "veiled"), [(-1, True), (0, False)])
-def test_the_private_board_is_everybodys_from_the_unveiling_on(seconds: int, veiled: bool) -> None:
-    round = veiled_round()
-    moment = round.unveil_at + timedelta(seconds=seconds)
-    assert round_board(round, NOBODY, "private", now=moment)["veiled"] is veiled
+@pytest.mark.parametrize(("seconds", "unreleased"), [(-1, True), (0, False)])
+def test_the_private_board_is_everybodys_from_the_release_on(
+    seconds: int, unreleased: bool
+) -> None:
+    round = unreleased_round()
+    moment = round.release_at + timedelta(seconds=seconds)
+    assert round_board(round, NOBODY, "private", now=moment)["unreleased"] is unreleased
 
 
-def test_a_round_without_an_unveiling_never_shows_its_private_board() -> None:
-    round = veiled_round(unveil_at=None)
+def test_a_round_without_a_release_never_shows_its_private_board() -> None:
+    round = unreleased_round(release_at=None)
     later = timezone.now() + timedelta(days=10_000)
-    assert round_board(round, NOBODY, "private", now=later)["veiled"]
+    assert round_board(round, NOBODY, "private", now=later)["unreleased"]
 
 
 def test_private_metrics_stand_on_the_private_board_alone() -> None:
-    round = veiled_round(private_metrics=["bleu_4"])
+    round = unreleased_round(private_metrics=["bleu_4"])
     organiser = made_user("lead", "organiser")
     assert [metric["metric"] for metric in round_board(round, organiser)["metrics"]] == ["word_f1"]
     metrics = round_board(round, organiser, "private")["metrics"]
@@ -268,31 +270,31 @@ def test_private_metrics_stand_on_the_private_board_alone() -> None:
 
 
 def test_the_public_board_of_a_round_with_a_share_of_0_has_entries_and_no_scores() -> None:
-    round = veiled_round(public_share=0.0)
+    round = unreleased_round(public_share=0.0)
     document = round_board(round, NOBODY)
-    assert document["reason"] == "this round shows no scores before the unveiling"
+    assert document["reason"] == "this round shows no scores before the release"
     assert rows(document) == [("Ours", None)]
     assert document["entries"][0]["scores"] == [{"value": None, "reason": document["reason"]}]
 
 
 def test_a_public_board_without_scores_does_not_tell_which_submission_is_the_best() -> None:
-    """It would tell of the veiled dialogues: hand in, look which one stands there, hand in
+    """It would tell of the private dialogues: hand in, look which one stands there, hand in
     again."""
-    round = board_round(public_share=0.0, unveil_at=timezone.now() + timedelta(days=1))
+    round = board_round(public_share=0.0, release_at=timezone.now() + timedelta(days=1))
     team = team_of_one(round, "Ours")
     scored_with(round, team, [0.9] * 8, 0, name="the best")
     scored_with(round, team, [0.1] * 8, 1, name="the latest")
     [public] = round_board(round, NOBODY)["entries"]
     assert public["name"] == "the latest"
-    [private] = round_board(round, NOBODY, "private", now=round.unveil_at)["entries"]
+    [private] = round_board(round, NOBODY, "private", now=round.release_at)["entries"]
     assert private["name"] == "the best"
 
 
-def test_which_dialogues_are_public_is_told_to_organisers_until_the_unveiling() -> None:
-    round = veiled_round()
+def test_which_dialogues_are_public_is_told_to_organisers_until_the_release() -> None:
+    round = unreleased_round()
     assert round_board(round, NOBODY)["split"]["seed"] is None
     assert round_board(round, made_user("lead", "organiser"))["split"]["seed"] == round.split_seed
-    assert round_board(round, NOBODY, now=round.unveil_at)["split"]["seed"] == round.split_seed
+    assert round_board(round, NOBODY, now=round.release_at)["split"]["seed"] == round.split_seed
 
 
 def test_the_mean_over_one_turn_is_not_told_while_the_references_are_hidden() -> None:
@@ -361,7 +363,7 @@ def test_a_board_that_older_code_computed_is_not_shown() -> None:
 
 
 def test_every_number_says_how_it_was_made() -> None:
-    round = veiled_round()
+    round = unreleased_round()
     document = round_board(round, NOBODY)
     signature = document["metrics"][0]["signature"]
     assert "metric:word_f1|version:" in signature

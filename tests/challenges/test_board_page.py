@@ -108,16 +108,16 @@ def test_the_file_holds_what_the_page_shows() -> None:
 
 
 def test_there_are_no_tabs_where_the_private_board_would_say_the_same() -> None:
-    assert b"Private board" not in client_of().get(address(board_round())).content
-    assert b"Private board" in client_of().get(address(board_round(public_share=0.5))).content
+    assert b"Private leaderboard" not in client_of().get(address(board_round())).content
+    assert b"Private leaderboard" in client_of().get(address(board_round(public_share=0.5))).content
 
 
-def test_before_the_unveiling_the_private_page_says_when() -> None:
-    round = board_round(public_share=0.5, unveil_at=timezone.now() + timedelta(days=3))
+def test_before_the_release_the_private_page_says_when() -> None:
+    round = board_round(public_share=0.5, release_at=timezone.now() + timedelta(days=3))
     scored_with(round, team_of_one(round, "Ours"), [0.5] * 8)
-    moment = round.unveil_at.strftime("%Y-%m-%d %H:%M UTC")
+    moment = round.release_at.strftime("%Y-%m-%d %H:%M UTC")
     page = client_of().get(address(round, "private"))
-    assert f"The private board is shown to everybody from {moment} on." in text_of(page)
+    assert f"The private leaderboard is shown to everybody from {moment} on." in text_of(page)
     assert "Ours" not in text_of(page)
     assert (
         client_of().get(f"{address(round, 'private')}&download=private-board.csv").status_code
@@ -128,14 +128,14 @@ def test_before_the_unveiling_the_private_page_says_when() -> None:
 @pytest.mark.parametrize(
     ("fields", "part", "words"),
     [
-        ({}, "public", "its best submission, chosen by the public board's dialogues"),
+        ({}, "public", "its best submission, chosen by the public leaderboard's dialogues"),
         ({"entry": "latest"}, "public", "its latest submission."),
         ({"public_share": 0.0}, "public", "its latest submission: this board counts nothing"),
         ({"public_share": 0.0}, "private", "its best submission, chosen by this board's dialogues"),
         (
             {"public_share": 0.5},
             "private",
-            "its best submission, chosen by the public board's dialogues",
+            "its best submission, chosen by the public leaderboard's dialogues",
         ),
     ],
 )
@@ -153,8 +153,8 @@ def test_the_note_says_which_submission_stands_there(
 def test_organisers_are_told_that_they_alone_see_the_private_board() -> None:
     round = board_round(public_share=0.5)
     lead = client_of(made_user("lead", "organiser"))
-    assert "Only organisers see this board now." in text_of(lead.get(address(round, "private")))
-    assert "Only organisers see this board now." not in text_of(lead.get(address(round)))
+    assert "Only organisers see this leaderboard now." in text_of(lead.get(address(round, "private")))
+    assert "Only organisers see this leaderboard now." not in text_of(lead.get(address(round)))
 
 
 def test_an_empty_board_tells_the_first_step() -> None:
@@ -196,7 +196,7 @@ def test_a_full_board_takes_few_queries(django_assert_max_num_queries) -> None:
 
 
 def test_what_an_organiser_sees_is_kept_by_no_browser() -> None:
-    """The private board before its unveiling, and the pages of organisers."""
+    """The private leaderboard before its release, and the pages of organisers."""
     round = board_round(public_share=0.5)
     lead = client_of(made_user("lead", "organiser"))
     submissions = reverse("challenge-submissions", args=[round.challenge.slug])

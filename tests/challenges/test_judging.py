@@ -145,18 +145,18 @@ def test_a_submission_flagged_before_it_was_accepted_is_published_as_a_baseline(
     assert System.objects.get(pk=done.system_id).kind == "baseline"
 
 
-# --- unveiling ------------------------------------------------------------------------------------
+# --- release ------------------------------------------------------------------------------------
 
 
-def test_unveiling_is_now_and_once(round: Round) -> None:
+def test_release_is_now_and_once(round: Round) -> None:
     planned = timezone.now() + timedelta(days=3)
-    Round.objects.filter(pk=round.pk).update(unveil_at=planned)
-    unveiled = judging.unveil(round)
-    assert unveiled.unveil_at <= timezone.now()
-    assert unveiled.revision == round.revision + 1
-    assert AuditEntry.objects.get(action="round.unveiled").details["planned"] == planned.isoformat()
-    with pytest.raises(Refused, match="unveiled already"):
-        judging.unveil(round)
+    Round.objects.filter(pk=round.pk).update(release_at=planned)
+    released = judging.release(round)
+    assert released.release_at <= timezone.now()
+    assert released.revision == round.revision + 1
+    assert AuditEntry.objects.get(action="round.released").details["planned"] == planned.isoformat()
+    with pytest.raises(Refused, match="released already"):
+        judging.release(round)
 
 
 def test_references_are_opened_once() -> None:
@@ -218,10 +218,10 @@ def test_publishing_again_takes_what_came_since(round: Round, done: Submission) 
 def test_nothing_is_published_that_would_show_the_private_board(held_back: dict[str, Any]) -> None:
     round = open_round(**held_back)
     done = scored(round, team_with_member(round.challenge)[0])
-    with pytest.raises(Refused, match="not unveiled"):
+    with pytest.raises(Refused, match="not released"):
         judging.publish_systems(round)
     assert not is_published(done)
-    judging.unveil(round)
+    judging.release(round)
     assert judging.publish_systems(round) == 1
 
 
@@ -236,7 +236,7 @@ def test_systems_are_taken_back(round: Round, done: Submission) -> None:
 def test_no_metric_becomes_private_while_systems_are_published(
     round: Round, done: Submission
 ) -> None:
-    """Scored anew by it, their pages would show its scores turn by turn before the unveiling."""
+    """Scored anew by it, their pages would show its scores turn by turn before the release."""
     params = replace(as_requested(round), private_metrics=["rouge_l"])
     judging.publish_systems(round)
     with pytest.raises(Refused, match="Take the systems back first") as refusal:
@@ -247,8 +247,8 @@ def test_no_metric_becomes_private_while_systems_are_published(
     assert edit_round(round, params).private_metrics == ["rouge_l"]
 
 
-def test_after_the_unveiling_nothing_is_private(done: Submission, round: Round) -> None:
-    judging.unveil(round)
+def test_after_the_release_nothing_is_private(done: Submission, round: Round) -> None:
+    judging.release(round)
     judging.publish_systems(round)
     round = Round.objects.get(pk=round.pk)
     assert edit_round(

@@ -140,7 +140,7 @@ def test_a_disabled_account_hears_nothing(round, team, ada) -> None:
 
 def test_a_delivery_is_signed_and_says_what_the_team_may_know(round, team, ada) -> None:
     round.public_share, round.private_metrics = 0.5, ["rouge_l"]
-    round.unveil_at = timezone.now() + timedelta(days=1)
+    round.release_at = timezone.now() + timedelta(days=1)
     round.save()
     with http_receiver() as receiver:
         webhook = hook(ada, receiver.url)

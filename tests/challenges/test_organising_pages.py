@@ -74,14 +74,14 @@ def test_only_organisers_are_let_in() -> None:
             assert {answer.status_code for answer in answers} <= allowed, (address, user, answers)
     stored = Submission.objects.get()
     assert (stored.state, stored.is_baseline, stored.disqualified_at) == ("scored", False, None)
-    assert (Round.objects.get().unveil_at, Challenge.objects.get().state) == (None, "open")
+    assert (Round.objects.get().release_at, Challenge.objects.get().state) == (None, "open")
     assert not AuditEntry.objects.exclude(action="submission.received").exists()
 
 
 def test_a_button_is_not_pressed_by_a_link(organiser: Client) -> None:
     round = open_round()
     for name in (
-        "round-unveil",
+        "round-release",
         "round-publish",
         "round-withhold",
         "round-delete",
@@ -199,7 +199,7 @@ def test_the_rules_are_shown_while_they_are_written_and_not_stored(organiser: Cl
 
 
 def test_a_round_is_added_with_dates_in_a_zone_of_ones_own(organiser: Client) -> None:
-    """Tokyo is UTC+9; the private board of 40 % holds 60 % of the dialogues back."""
+    """Tokyo is UTC+9; the private leaderboard of 40 % holds 60 % of the dialogues back."""
     challenge, version = open_challenge(), small_version()
     data = round_form(
         version,
@@ -455,8 +455,8 @@ def test_the_buttons_of_a_round(organiser: Client) -> None:
     round = open_round(public_share=0.5)
     done = scored(round, team_with_member(round.challenge)[0])
     arguments = [round.challenge.slug, round.slug]
-    assert "not unveiled" in said(organiser, "round-publish", *arguments)
-    assert said(organiser, "round-unveil", *arguments).startswith("Unveiled")
+    assert "not released" in said(organiser, "round-publish", *arguments)
+    assert said(organiser, "round-release", *arguments).startswith("Released")
     assert said(organiser, "round-publish", *arguments).startswith("1 system")
     assert not System.objects.get(pk=done.system_id).withheld
     assert "1 of 1 that could be." in page_of(organiser, "round-settings", *arguments)

@@ -181,7 +181,7 @@ def test_the_plan_makes_three_rounds_one_after_the_other() -> None:
         first.closes_at,
         datetime(2027, 2, 14, tzinfo=UTC),
     )
-    assert [one.unveil_at for one in (warm_up, first, second)] == [
+    assert [one.release_at for one in (warm_up, first, second)] == [
         None,
         first.closes_at,
         second.closes_at,
@@ -261,7 +261,7 @@ def test_the_corpus_s_baselines_are_scored_by_what_the_round_asks_for() -> None:
 
 
 def test_baselines_that_are_not_shown_yet_name_no_private_metric() -> None:
-    """On a corpus that everybody sees; shown after the unveiling, they are scored by what is
+    """On a corpus that everybody sees; shown after the release, they are scored by what is
     missing."""
     version = small_version()
     System.objects.create(version=version, position=0, name="echo", kind=System.Kind.BASELINE)
@@ -380,17 +380,17 @@ def test_what_submissions_were_not_made_for_may_change() -> None:
     )
 
 
-def test_what_was_unveiled_is_not_veiled_again() -> None:
+def test_what_was_released_is_not_hidden_again() -> None:
     past = timezone.now() - timedelta(hours=1)
-    round = open_round(public_share=0.5, unveil_at=past)
+    round = open_round(public_share=0.5, release_at=past)
     handed_in(round)
     for params in (None, past + timedelta(days=2)):
-        with pytest.raises(Refused, match="cannot be veiled again"):
-            rounds.edit_round(round, replace(as_requested(round), unveil_at=params))
+        with pytest.raises(Refused, match="cannot be hidden again"):
+            rounds.edit_round(round, replace(as_requested(round), release_at=params))
     rounds.edit_round(
         round,
         replace(
-            as_requested(round), unveil_at=past.replace(second=0, microsecond=0), daily_limit=9
+            as_requested(round), release_at=past.replace(second=0, microsecond=0), daily_limit=9
         ),
     )
 

@@ -171,7 +171,7 @@ def test_a_scored_one_has_its_rank(member: Client, round: Round, team: Team) -> 
     """No other stands on the board."""
     page = text_of(page_of(member, scored(round, team)))
     assert "Rank 1" in page
-    assert "of 1 on the public board" in page
+    assert "of 1 on the public leaderboard" in page
     assert reverse("board", args=[round.challenge.slug, round.slug]) in page
 
 
@@ -273,13 +273,13 @@ def test_what_stands_for_the_team_is_called_what_it_is(
     assert linked == [False, False, True]
 
 
-def test_before_the_unveiling_only_the_public_part_is_shown(client: Client) -> None:
+def test_before_the_release_only_the_public_part_is_shown(client: Client) -> None:
     """4 dialogues of 2 turns, half of them public: 4 of the 8 turns are counted."""
     round = open_round(
         small_version(dialogues=4),
         public_share=0.5,
         private_metrics=["rouge_l"],
-        unveil_at=timezone.now().replace(year=2099),
+        release_at=timezone.now().replace(year=2099),
     )
     team, user = team_with_member(round.challenge)
     one = scored(round, team)
@@ -290,17 +290,17 @@ def test_before_the_unveiling_only_the_public_part_is_shown(client: Client) -> N
     assert "rouge_l" not in page
     client.force_login(made_user("", "organiser"))
     assert "rouge_l" in text_of(page_of(client, one))
-    Round.objects.update(unveil_at=timezone.now())
+    Round.objects.update(release_at=timezone.now())
     client.force_login(user)
     assert "rouge_l" in text_of(page_of(client, one))
 
 
-def test_a_round_that_shows_nothing_before_the_unveiling_says_when(client: Client) -> None:
-    round = open_round(public_share=0.0, unveil_at=timezone.now().replace(year=2099))
+def test_a_round_that_shows_nothing_before_the_release_says_when(client: Client) -> None:
+    round = open_round(public_share=0.0, release_at=timezone.now().replace(year=2099))
     team, user = team_with_member(round.challenge)
     client.force_login(user)
     page = text_of(page_of(client, scored(round, team)))
-    assert "shows no scores before the unveiling" in page
+    assert "shows no scores before the release" in page
     assert "2099" in page
     assert "/ 6" not in page
 

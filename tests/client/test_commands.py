@@ -151,7 +151,7 @@ BOARD = {
     "name": "Round 1",
     "part": "public",
     "phase": "open",
-    "veiled": False,
+    "unreleased": False,
     "metrics": [{"metric": "word_f1"}, {"metric": "fbd"}],
     "entries": [
         {
@@ -232,9 +232,17 @@ def test_a_leaderboard_as_csv_has_names_in_full(dialeval: Run, server: StandIn) 
     assert row == ["", team, name, "", "0", why, "1"]
 
 
-def test_a_veiled_leaderboard_as_csv_says_why_it_is_empty(dialeval: Run, server: StandIn) -> None:
-    veiled = {"name": "R", "veiled": True, "reason": "Not yet.", "metrics": [], "entries": []}
-    server.gives("challenges/cup/rounds/one/leaderboard", veiled)
+def test_an_unreleased_leaderboard_as_csv_says_why_it_is_empty(
+    dialeval: Run, server: StandIn
+) -> None:
+    unreleased = {
+        "name": "R",
+        "unreleased": True,
+        "reason": "Not yet.",
+        "metrics": [],
+        "entries": [],
+    }
+    server.gives("challenges/cup/rounds/one/leaderboard", unreleased)
     status, out, err = dialeval("leaderboard", "cup", "one", "--part", "private", "--format", "csv")
     assert (status, out, err) == (
         0,
@@ -246,7 +254,7 @@ def test_a_veiled_leaderboard_as_csv_says_why_it_is_empty(dialeval: Run, server:
 def test_the_private_part_is_asked_for(dialeval: Run, server: StandIn) -> None:
     server.gives(
         "challenges/cup/rounds/one/leaderboard",
-        {"name": "R", "veiled": True, "reason": "Not yet.", "entries": []},
+        {"name": "R", "unreleased": True, "reason": "Not yet.", "entries": []},
     )
     status, out, _ = dialeval("leaderboard", "cup", "one", "--part", "private")
     assert (status, out) == (0, "R\nNot yet.\n")

@@ -146,7 +146,7 @@ MATRIX = [
     _organisers("round-settings", "GET", "200", "round"),
     _organisers("round-settings", "POST", "422", "round", name=""),
     _organisers("round-delete", "POST", "done", "round", round=BARE),
-    _organisers("round-unveil", "POST", "done", "round"),
+    _organisers("round-release", "POST", "done", "round"),
     _organisers("round-publish", "POST", "done", "round"),
     _organisers("round-withhold", "POST", "done", "round"),
     _organisers("round-open-references", "POST", "done", "round", round=HIDDEN),

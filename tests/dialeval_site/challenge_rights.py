@@ -107,7 +107,7 @@ def everything_stored() -> list[object]:
     return [
         list(Challenge.objects.order_by("pk").values_list("slug", "name", "state", "rules")),
         list(
-            Round.objects.order_by("pk").values_list("slug", "references", "unveil_at", "revision")
+            Round.objects.order_by("pk").values_list("slug", "references", "release_at", "revision")
         ),
         list(Team.objects.order_by("pk").values_list("name", "invitation", "disqualified_at")),
         list(Member.objects.order_by("pk").values_list("team", "user")),

@@ -30,7 +30,7 @@ CUP, DRAFT = "cup", "not-yet"
 OPEN, HIDDEN, BARE = "practice", "final", "spare"
 """Rounds: on the public corpus; with hidden references, on the corpus that ``is_public`` calls
 public, too; one that nothing was handed in to."""
-UNSAID = "unveiled-one"
+UNSAID = "released-one"
 """In the name of each system that is withheld, and in no name that anybody chose."""
 
 

@@ -63,7 +63,7 @@ def something_of_everything() -> dict[str, dict[str, str]]:
     Corpus.objects.update(is_public=True)
     challenge = open_challenge("the-challenge", name="The challenge")
     round = open_round(
-        version, challenge, public_share=0.5, unveil_at=timezone.now() + timedelta(days=1)
+        version, challenge, public_share=0.5, release_at=timezone.now() + timedelta(days=1)
     )
     open_round(small_version(), challenge, references="hidden")
     team, _ = team_with_member(challenge, "the-participant")

@@ -83,7 +83,7 @@ def test_figures_are_those_of_the_code(words: str, page: str) -> None:
 
 def test_figures_that_stand_in_words() -> None:
     assert plan.PUBLIC_SHARE == 0.5
-    assert "half of the dialogues on the public board" in CHALLENGES
+    assert "half of the dialogues on the public leaderboard" in CHALLENGES
     assert generation.DIALOGUES_AT_ONCE == 4
 
 
@@ -107,8 +107,8 @@ def test_every_setting_of_a_round_is_in_the_table() -> None:
         "metrics": ["metrics", "ranking_metric"],
         "private metrics": ["private_metrics"],
         "which submission counts for a team": ["entry"],
-        "public board's share, seed": ["public_share", "split_seed"],
-        "unveiling": ["unveil_at"],
+        "public leaderboard's share, seed": ["public_share", "split_seed"],
+        "release": ["release_at"],
         "corpus's baselines": ["shows_corpus_baselines"],
         "language model": ["endpoint"],
         "limits of prompts": [
@@ -130,7 +130,7 @@ def test_what_stays_once_something_was_handed_in_is_told() -> None:
         row[0]: row[3]
         for row in first_table(sections(text_of("challenges.md"))["A challenge and its rounds"])
     }
-    round = open_round(unveil_at=timezone.now())
+    round = open_round(release_at=timezone.now())
     submit(round, team_with_member(round.challenge)[0])
     assert set(locked_fields(round)) == {
         "version",
@@ -138,15 +138,15 @@ def test_what_stays_once_something_was_handed_in_is_told() -> None:
         "references",
         "public_share",
         "split_seed",
-        "unveil_at",
+        "release_at",
     }
     assert {name for name, later in rows.items() if later.startswith("stay")} == {
         "address",
         "corpus version",
-        "public board's share, seed",
+        "public leaderboard's share, seed",
     }
     assert rows["references"] == "hidden may become public, never back"
-    assert rows["unveiling"] == "may change until then"
+    assert rows["release"] == "may change until then"
 
 
 def test_every_step_of_a_challenge_is_in_the_log_s_table() -> None:

@@ -196,16 +196,16 @@ def test_withheld_systems_leave_no_trace_in_counts_ranks_or_colours(stage: Stage
 
 def test_they_stand_there_once_they_are_published(stage: Stage) -> None:
     """So the tests above look for what can be found. Published are systems of a round that is
-    unveiled."""
-    Round.objects.filter(slug=OPEN).update(unveil_at=timezone.now())
+    released."""
+    Round.objects.filter(slug=OPEN).update(release_at=timezone.now())
     client_of(ORGANISER).post(reverse("round-publish", args=[CUP, OPEN]))
     assert UNSAID in Program().get(f"/corpora/{PUBLIC}/systems").content.decode()
 
 
 @pytest.mark.parametrize("role", STRANGERS)
-def test_the_private_board_is_veiled_from_all_but_organisers(stage: Stage, role: str) -> None:
+def test_the_private_board_is_hidden_from_all_but_organisers(stage: Stage, role: str) -> None:
     Round.objects.filter(slug=OPEN).update(
-        unveil_at=timezone.now() + timedelta(days=1), private_metrics=["rouge_1"]
+        release_at=timezone.now() + timedelta(days=1), private_metrics=["rouge_1"]
     )
     board, client = reverse("board", args=[CUP, OPEN]), client_of(role)
     organisers = client_of(ORGANISER)

@@ -29,7 +29,7 @@ from leaderboard.challenges.actions.refusal import LONGEST_REASON, Refused, chec
 from leaderboard.challenges.actions.rounds import locked_round
 from leaderboard.challenges.models import LogLine, Round, Submission, Team
 from leaderboard.challenges.models.challenge import BOARD
-from leaderboard.challenges.phase import is_unveiled
+from leaderboard.challenges.phase import is_released
 from leaderboard.challenges.queries.board import has_private_board
 from leaderboard.results import drop
 
@@ -194,19 +194,20 @@ def _checked_reason(reason: str) -> str:
 # --- when others see it ---------------------------------------------------------------------------
 
 
-def unveil(round: Round, by: Any = None) -> Round:
-    """Everybody sees the private board from now on. Raises ``Refused`` where they do already."""
+def release(round: Round, by: Any = None) -> Round:
+    """Everybody sees the private leaderboard from now on. Raises ``Refused`` where it is released
+    already."""
     with transaction.atomic():
         stored = locked_round(round)
         now = timezone.now()
-        if is_unveiled(stored.unveil_at, now):
-            raise Refused(_("The private board is unveiled already."))
-        before, stored.unveil_at = stored.unveil_at, now
+        if is_released(stored.release_at, now):
+            raise Refused(_("The private leaderboard is released already."))
+        before, stored.release_at = stored.release_at, now
         stored.revision += 1
-        stored.save(update_fields=["unveil_at", "revision"])
+        stored.save(update_fields=["release_at", "revision"])
         audit.record(
             by,
-            "round.unveiled",
+            "round.released",
             stored.name,
             challenge=stored.challenge.slug,
             round=stored.slug,
@@ -237,10 +238,11 @@ def open_references(round: Round, by: Any = None) -> Round:
 
 def why_not_publish(round: Round, now: datetime | None = None) -> str:
     """Why the round's systems cannot be published to the corpus yet, or "". A corpus's pages show
-    every metric's score at every turn, those of the private board's dialogues too."""
-    if has_private_board(round) and not is_unveiled(round.unveil_at, now or timezone.now()):
+    every metric's score at every turn, those of the private leaderboard's dialogues too."""
+    if has_private_board(round) and not is_released(round.release_at, now or timezone.now()):
         return _(
-            "The private board is not unveiled. The corpus's pages would show what it holds back."
+            "The private leaderboard is not released. The corpus's pages would show what it "
+            "holds back."
         )
     return ""
 

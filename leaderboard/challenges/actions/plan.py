@@ -62,7 +62,7 @@ def _rounds(practice: CorpusVersion, test: CorpusVersion, now: datetime) -> list
             test,
             opens_at=first_end,
             closes_at=second_end,
-            unveil_at=second_end,
+            release_at=second_end,
             **tested,
         ),
         _round(
@@ -71,7 +71,7 @@ def _rounds(practice: CorpusVersion, test: CorpusVersion, now: datetime) -> list
             test,
             opens_at=second_end,
             closes_at=third_end,
-            unveil_at=third_end,
+            release_at=third_end,
             **tested,
         ),
     ]
@@ -137,7 +137,7 @@ def rules_to_start_from() -> str:
                     "# How the leaderboard is made\n\nEach team stands once in a round. The rank "
                     "follows the round's ranking metric, and intervals show which teams are not "
                     "significantly different. A part of the dialogues may be held back until the "
-                    "unveiling; the page of the leaderboard says which part you see. Baselines "
+                    "release; the page of the leaderboard says which part you see. Baselines "
                     "are marked and have no rank."
                 ),
                 _(

@@ -28,7 +28,7 @@ from leaderboard.challenges.models.challenge import (
     OUTPUT_TOKENS_PER_DIALOGUE,
     random_seed,
 )
-from leaderboard.challenges.phase import is_unveiled
+from leaderboard.challenges.phase import is_released
 from leaderboard.results import drop
 from workers.metrics.common.configuration import ConfigurationError, parse
 from workers.runs import actions, queries
@@ -58,7 +58,7 @@ class RoundParams:
     entry: str = Round.Entry.BEST
     public_share: float = 1.0
     split_seed: int | None = None
-    unveil_at: datetime | None = None
+    release_at: datetime | None = None
     shows_corpus_baselines: bool = True
     endpoint: ChatSystem | None = None
     calls_per_utterance: int = CALLS_PER_UTTERANCE
@@ -181,9 +181,9 @@ def locked_fields(round: Round, now: datetime | None = None) -> dict[str, str]:
             "private part holds."
         )
         locked["public_share"] = locked["split_seed"] = board
-        if is_unveiled(round.unveil_at, now or timezone.now()):
-            locked["unveil_at"] = _(
-                "The private board is unveiled. What was seen cannot be veiled again."
+        if is_released(round.release_at, now or timezone.now()):
+            locked["release_at"] = _(
+                "The private leaderboard is released. What was seen cannot be hidden again."
             )
     return locked
 
@@ -191,31 +191,35 @@ def locked_fields(round: Round, now: datetime | None = None) -> dict[str, str]:
 def _may_become(round: Round, name: str, value: Any) -> bool:
     if name == "version":
         return value.pk == round.version_id
-    if name == "unveil_at" and value is not None and round.unveil_at is not None:
+    if name == "release_at" and value is not None and round.release_at is not None:
         return _is_minute_of(round, name, value)
     return value == getattr(round, name)
 
 
 def why_not_released(
-    unveils: datetime | None,
+    releases: datetime | None,
     closes: datetime | None,
     round: Round | None = None,
     now: datetime | None = None,
 ) -> str:
     """Why this moment cannot be planned, "" where it can; ``round`` as it is stored. What was seen
-    is never veiled again, so a slip would be for good. What the round has already may stay:
-    ``judging.unveil`` unveils a round that is open, so no constraint of the row can tell. The form
+    is never hidden again, so a slip would be for good. What the round has already may stay:
+    ``judging.release`` releases a round that is open, so no constraint of the row can say so. The
+    form
     explains it; ``create_round`` and ``edit_round`` enforce it."""
-    if unveils is None:
+    if releases is None:
         return ""
-    stays = _is_minute_of(round, "unveil_at", unveils)
-    if is_unveiled(unveils, now or timezone.now()):
+    stays = _is_minute_of(round, "release_at", releases)
+    if is_released(releases, now or timezone.now()):
         return (
-            "" if stays else _("This moment has passed. To unveil it now, press the button for it.")
+            ""
+            if stays
+            else _("This moment has passed. To release it now, press the button for it.")
         )
-    if closes and unveils < closes and not (stays and _is_minute_of(round, "closes_at", closes)):
+    if closes and releases < closes and not (stays and _is_minute_of(round, "closes_at", closes)):
         return _(
-            "The round is still open then: teams could tune on the private board. Unveil it when "
+            "The round is still open then: teams could tune on the private leaderboard. Release "
+            "it when "
             "it closes."
         )
     return ""
@@ -230,15 +234,15 @@ def _is_minute_of(round: Round | None, name: str, moment: datetime) -> bool:
 
 
 def _refuse_early_release(values: dict[str, Any], round: Round | None = None) -> None:
-    if why := why_not_released(values["unveil_at"], values["closes_at"], round):
-        raise Refused(why, "unveil_at")
+    if why := why_not_released(values["release_at"], values["closes_at"], round):
+        raise Refused(why, "release_at")
 
 
 def _refuse_to_show_what_is_private(round: Round, private_metrics: Sequence[str]) -> None:
     """A published system's pages show every metric's score at every turn, so a metric that is
     private from now on would be everybody's. Publishing holds the round's row, as ``edit_round``
     does: one of the two is first."""
-    if is_unveiled(round.unveil_at, timezone.now()) or not set(private_metrics) - set(
+    if is_released(round.release_at, timezone.now()) or not set(private_metrics) - set(
         round.private_metrics
     ):
         return

@@ -15,7 +15,7 @@ from common.api.schemas import Paging, page_of
 from leaderboard.challenges.access import team_of
 from leaderboard.challenges.actions.work import may_cancel
 from leaderboard.challenges.models import Challenge, LogLine, Round, Submission, Team, Track
-from leaderboard.challenges.phase import is_unveiled, phase_of
+from leaderboard.challenges.phase import is_released, phase_of
 from leaderboard.challenges.queries import submissions as submission_queries
 from leaderboard.challenges.queries.attempts import attempts_left
 from leaderboard.challenges.queries.board import sees_private_board
@@ -88,7 +88,7 @@ SAME = (
     "ranking_metric",
     "entry",
     "public_share",
-    "unveil_at",
+    "release_at",
 )
 
 
@@ -105,7 +105,7 @@ def round_document(round: Round, user: Any, team: Team | None) -> dict[str, Any]
         "dialogues": dialogues,
         "turns": turns,
         "private_metrics": round.private_metrics if sees_private_board(round, user, now) else None,
-        "is_unveiled": is_unveiled(round.unveil_at, now),
+        "is_released": is_released(round.release_at, now),
         "prompt": {name: getattr(round, name) for name in PROMPT_LIMITS}
         if Track.PROMPT in round.tracks
         else None,

@@ -69,8 +69,8 @@ class BoardParams(Schema):
 def get_leaderboard(
     request: HttpRequest, response: HttpResponse, place: Path[RoundPath], params: Query[BoardParams]
 ) -> Any:
-    """The public board counts a part of the dialogues, the private one the others: for all once it
-    is unveiled. Where it is not computed yet the answer is 202: ask again."""
+    """The public leaderboard counts a part of the dialogues, the private one the others: for all
+    once it is released. Where it is not computed yet the answer is 202: ask again."""
     board = round_board(round_at(request, place.slug, place.round), request.user, params.part)
     found = board.get("look")
     if found is not None and found.answer is None:

@@ -75,8 +75,8 @@ class RoundOut(Schema):
                     "ranking_metric": "word_f1",
                     "entry": "best",
                     "public_share": 0.5,
-                    "unveil_at": "2026-12-05T00:00:00Z",
-                    "is_unveiled": False,
+                    "release_at": "2026-12-05T00:00:00Z",
+                    "is_released": False,
                     "prompt": {
                         "calls_per_utterance": 2,
                         "input_tokens_per_dialogue": 10000,
@@ -114,15 +114,17 @@ class RoundOut(Schema):
     total_limit: int = Field(description="Submissions of a team in the round.")
     metrics: list[str] = Field(description="What everybody sees.")
     private_metrics: list[str] | None = Field(
-        description="What is shown from the unveiling on; null before it."
+        description="What is shown from the release on; null before it."
     )
     ranking_metric: str | None = Field(
         description="What decides the rank; null where you may not know it yet."
     )
     entry: Literal["best", "latest"] = Field(description="Which submission counts for a team.")
-    public_share: float = Field(description="Share of the dialogues that the public board counts.")
-    unveil_at: datetime | None = Field(description="When everybody sees the private board.")
-    is_unveiled: bool = Field(description="Whether everybody sees it now.")
+    public_share: float = Field(
+        description="Share of the dialogues that the public leaderboard counts."
+    )
+    release_at: datetime | None = Field(description="When everybody sees the private leaderboard.")
+    is_released: bool = Field(description="Whether everybody sees it now.")
     prompt: PromptLimits | None = Field(description="Limits of the prompt track, where it is open.")
     attempts: Attempts | None = Field(description="Of your team; null without one.")
 
@@ -192,7 +194,7 @@ class MemberIn(Given):
 class BoardMetric(Schema):
     metric: str = Field(description="The metric with its configuration.")
     ranks: bool = Field(description="Whether it decides the rank.")
-    private: bool = Field(description="Whether it is shown from the unveiling on only.")
+    private: bool = Field(description="Whether it is shown from the release on only.")
     signature: str = Field(description="How its numbers were made.")
     higher_is_better: bool = Field(description="The direction.")
     range: tuple[float | None, float | None] = Field(description="Least and greatest score.")
@@ -236,16 +238,16 @@ class HistoryPoint(Schema):
 class TeamHistory(Schema):
     team_id: str = Field(description="The team's id.")
     points: list[HistoryPoint] = Field(
-        description="The submissions that improved its best score on the public board."
+        description="The submissions that improved its best score on the public leaderboard."
     )
 
 
 class BoardSplit(Schema):
     seed: int | None = Field(
-        description="Draws the public board's dialogues; null before the unveiling."
+        description="Draws the public leaderboard's dialogues; null before the release."
     )
-    public_dialogues: int = Field(description="How many the public board counts.")
-    private_dialogues: int = Field(description="How many the private board counts.")
+    public_dialogues: int = Field(description="How many the public leaderboard counts.")
+    private_dialogues: int = Field(description="How many the private leaderboard counts.")
 
 
 class Board(Schema):
@@ -255,9 +257,9 @@ class Board(Schema):
     part: Part = Field(description="Which board this is.")
     phase: Phase = Field(description="Whether the round takes submissions now.")
     closes_at: datetime | None = Field(description="When it closes.")
-    unveil_at: datetime | None = Field(description="When everybody sees the private board.")
-    is_unveiled: bool = Field(description="Whether everybody sees it now.")
-    veiled: bool = Field(
+    release_at: datetime | None = Field(description="When everybody sees the private leaderboard.")
+    is_released: bool = Field(description="Whether everybody sees it now.")
+    unreleased: bool = Field(
         description="True where you may not see this part yet: then it has no entries."
     )
     reason: str = Field(description='Why the board counts nothing; else "".')
@@ -266,7 +268,9 @@ class Board(Schema):
         description="What decides the rank; null where you may not know it yet."
     )
     entry: Literal["best", "latest"] = Field(description="Which submission counts for a team.")
-    public_share: float = Field(description="Share of the dialogues that the public board counts.")
+    public_share: float = Field(
+        description="Share of the dialogues that the public leaderboard counts."
+    )
     dialogues: int | None = Field(None, description="How many this board counts.")
     turns: int | None = Field(None, description="How many turns they have.")
     split: BoardSplit | None = Field(None, description="How dialogues were divided.")
@@ -274,7 +278,8 @@ class Board(Schema):
     metrics: list[BoardMetric] = Field(description="Columns.")
     entries: list[BoardEntry] = Field(description="Lines, the best mean first.")
     history: list[TeamHistory] = Field(
-        default_factory=list, description="Of the public board: each team's best score over time."
+        default_factory=list,
+        description="Of the public leaderboard: each team's best score over time.",
     )
     updated: datetime | None = Field(description="When it was computed.")
     stale: bool = Field(

@@ -1,4 +1,4 @@
-"""Which dialogues the public board counts, and which the private one."""
+"""Which dialogues the public leaderboard counts, and which the private one."""
 
 from __future__ import annotations
 
@@ -37,11 +37,12 @@ class Split:
 
 
 def split_dialogues(dialogue_ids: Sequence[str], share: float, seed: int) -> Split:
-    """Divide the dialogues: ``share`` of them, rounded, to the public board, the others to the
-    private one.
+    """Divide the dialogues: ``share`` of them, rounded, to the public leaderboard, the others to
+    the     private one.
 
     Where ``share`` lies between 0 and 1 each side has at least one dialogue; a corpus of one
-    dialogue cannot be divided so, and the public board then counts nothing. With a share of 1 both
+    dialogue cannot be divided so, and the public leaderboard then counts nothing. With a share of 1
+    both
     boards count everything; with 0 the public one counts nothing and the private one everything.
 
     The draw is a rule that anybody can repeat with a seed and the ids: the dialogues whose SHA-256
@@ -60,7 +61,7 @@ def split_dialogues(dialogue_ids: Sequence[str], share: float, seed: int) -> Spl
         return Split(Part(everything), Part(everything))
     if share == 0.0:
         return Split(
-            Part(nothing, "this round shows no scores before the unveiling"), Part(everything)
+            Part(nothing, "this round shows no scores before the release"), Part(everything)
         )
     if count == 1:
         return Split(
@@ -72,7 +73,8 @@ def split_dialogues(dialogue_ids: Sequence[str], share: float, seed: int) -> Spl
 
 
 def public_count(dialogues: int, share: float) -> int:
-    """How many of 2 or more dialogues the public board counts for a share between 0 and 1: half a
+    """How many of 2 or more dialogues the public leaderboard counts for a share between 0 and 1:
+        half a
     dialogue is rounded up, and each side keeps one."""
     return min(max(int(share * dialogues + 0.5), 1), dialogues - 1)
 

@@ -47,7 +47,7 @@ from workers.metrics.common.configuration import ConfigurationError, parse, stil
 from workers.runs.language_fit import why_hard_to_read
 from workers.runs.metric_list import Kind, by_kind
 
-DATES = ("opens_at", "closes_at", "unveil_at")
+DATES = ("opens_at", "closes_at", "release_at")
 LARGEST_LIMIT, LARGEST_SEED, MOST_TOKENS, MOST_METRICS = 1_000_000, 2**31 - 1, 10_000_000, 100
 
 
@@ -200,7 +200,7 @@ class RoundForm(forms.Form):
             "Draws the public leaderboard's dialogues. The same seed draws the same ones again."
         ),
     )
-    unveil_at = _date(
+    release_at = _date(
         gettext_lazy("Release of results"),
         gettext_lazy(
             "When everybody sees the private leaderboard, at the closing or later. Empty: when you "
@@ -489,10 +489,10 @@ class RoundForm(forms.Form):
         opens, closes = cleaned.get("opens_at"), cleaned.get("closes_at")
         if opens and closes and closes <= opens:
             self.add_error("closes_at", _("It must close after it opens."))
-        if "unveil_at" not in self.settled and (
-            why := why_not_released(cleaned.get("unveil_at"), closes, self.round)
+        if "release_at" not in self.settled and (
+            why := why_not_released(cleaned.get("release_at"), closes, self.round)
         ):
-            self.add_error("unveil_at", why)
+            self.add_error("release_at", why)
         return cleaned
 
     def clean_zone(self) -> str:

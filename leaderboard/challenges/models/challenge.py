@@ -115,7 +115,7 @@ class Round(models.Model):
     private_metrics = models.JSONField(
         default=list,
         blank=True,
-        help_text="Configurations that only organisers see before the unveiling.",
+        help_text="Configurations that only organisers see before the release.",
     )
     ranking_metric = models.CharField(
         max_length=300, help_text="One of the metrics: it decides the rank."
@@ -124,14 +124,17 @@ class Round(models.Model):
     public_share = models.FloatField(
         default=1.0,
         validators=[MinValueValidator(0), MaxValueValidator(1)],
-        help_text="Share of the dialogues that the public board counts; the others are unveiled. "
-        "1: all, at once. 0: nothing before the unveiling.",
+        help_text="Share of the dialogues that the public leaderboard counts; the others come with "
+        "the release. 1: all, at once. 0: nothing before the release.",
     )
     split_seed = models.BigIntegerField(
-        default=random_seed, help_text="Draws the public board's dialogues."
+        default=random_seed, help_text="Draws the public leaderboard's dialogues."
     )
-    unveil_at = models.DateTimeField(
-        null=True, blank=True, help_text="When everybody sees the private board."
+    release_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        db_column="release_at",  # so that processes of 0.2.0 go on while it is upgraded
+        help_text="When everybody sees the private leaderboard.",
     )
     shows_corpus_baselines = models.BooleanField(
         default=True,

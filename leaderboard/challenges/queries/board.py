@@ -13,14 +13,14 @@ from leaderboard.challenges.access import team_of
 from leaderboard.challenges.board.split import PARTS, PartName
 from leaderboard.challenges.models import Round
 from leaderboard.challenges.models.challenge import BOARD
-from leaderboard.challenges.phase import is_unveiled, phase_of
+from leaderboard.challenges.phase import is_released, phase_of
 from leaderboard.challenges.queries.board_entries import board_answer
 from leaderboard.results import look
 from leaderboard.results.kinds import registered
 
 WAITS = "The board is being computed."
 FAILED = "The board could not be computed."
-VEILED = "The private board is not unveiled yet."
+NOT_RELEASED = "The private leaderboard is not released yet."
 
 
 def round_board(
@@ -28,12 +28,12 @@ def round_board(
 ) -> dict[str, Any]:
     """The board of one part for this viewer.
 
-    Beside what ``board_answer`` holds: ``challenge``, ``round``, ``phase``, ``unveil_at``,
-    ``updated`` (ISO), ``own`` at each entry of the viewer's team, ``veiled``, true with no entries
-    where the viewer may not see this part yet, ``state`` (present, stale, waiting, failed) and the
+    Beside what ``board_answer`` holds: ``challenge``, ``round``, ``phase``, ``release_at``,
+    ``updated`` (ISO), ``own`` at each entry of the viewer's team, ``unreleased``, true with no
+    entries where the viewer may not see this part yet, ``state`` (present, stale, waiting, failed) and the
     ``look`` that it is of. Disqualified entries are there for organisers and for their own team;
-    the split's seed for organisers, and for everybody once the private board is unveiled. Raises
-    ``ValueError`` for another part.
+    the split's seed for organisers, and for everybody once the private leaderboard is released.
+    Raises ``ValueError`` for another part.
     """
     if part not in PARTS:
         raise ValueError(f"a board's part is {' or '.join(PARTS)}, not {part!r}")
@@ -42,8 +42,8 @@ def round_board(
     if part == "private" and not sees_private_board(round, viewer, now):
         return {
             **facts,
-            "veiled": True,
-            "reason": VEILED,
+            "unreleased": True,
+            "reason": NOT_RELEASED,
             "metrics": [],
             "entries": [],
             "updated": None,
@@ -53,9 +53,9 @@ def round_board(
     if found.answer is None:
         reason = FAILED if found.state == "failed" else WAITS
         empty = {"reason": reason, "metrics": [], "entries": [], "updated": None}
-        return {**facts, "veiled": False, **empty, "state": found.state, "look": found}
+        return {**facts, "unreleased": False, **empty, "state": found.state, "look": found}
     seen = {"updated": _written(found.computed_at), "state": found.state, "look": found}
-    return _for_viewer({**facts, "veiled": False, **found.answer, **seen}, round, viewer, now)
+    return _for_viewer({**facts, "unreleased": False, **found.answer, **seen}, round, viewer, now)
 
 
 def _stamp(version: CorpusVersion, round: int, **_parameters: Any) -> str:
@@ -72,11 +72,11 @@ def _computed(_version: CorpusVersion, round: int, part: PartName) -> dict[str, 
 
 
 def sees_private_board(round: Round, viewer: Any, now: datetime | None = None) -> bool:
-    return is_organiser(viewer) or is_unveiled(round.unveil_at, now or timezone.now())
+    return is_organiser(viewer) or is_released(round.release_at, now or timezone.now())
 
 
 def has_private_board(round: Round) -> bool:
-    """Whether the private board says anything that the public one does not."""
+    """Whether the private leaderboard says anything that the public one does not."""
     return round.public_share < 1 or bool(round.private_metrics)
 
 
@@ -88,8 +88,8 @@ def _facts_of(round: Round, part: PartName, now: datetime) -> dict[str, Any]:
         "part": part,
         "phase": phase_of(round.opens_at, round.closes_at, round.challenge.state, now),
         "closes_at": _written(round.closes_at),
-        "unveil_at": _written(round.unveil_at),
-        "is_unveiled": is_unveiled(round.unveil_at, now),
+        "release_at": _written(round.release_at),
+        "is_released": is_released(round.release_at, now),
         "ranking_metric": round.ranking_metric,
         "entry": round.entry,
         "public_share": round.public_share,
@@ -113,6 +113,6 @@ def _for_viewer(
     ]
     shown = [entry for entry in entries if organiser or entry["own"] or not entry["disqualified"]]
     split = dict(document["split"])
-    if not (organiser or is_unveiled(round.unveil_at, now)):
+    if not (organiser or is_released(round.release_at, now)):
         split["seed"] = None  # who knew which dialogues are public could tune on them alone
     return {**document, "split": split, "entries": shown}

@@ -127,8 +127,8 @@ def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
 
 def _history(round: Round, order: TurnOrder, part: Part) -> list[dict[str, Any]]:
     """By team, in the order in which the teams came: ``points``, the submissions that improved its
-    best score on the public board. None where that board counts nothing, or ranks by a private
-    metric."""
+    best score on the public leaderboard. None where that board counts nothing, or ranks by a
+    private metric."""
     metric = still_there(round.ranking_metric)
     if part.reason or metric is None or round.ranking_metric not in round.metrics:
         return []
@@ -223,11 +223,11 @@ def _scored(round: Round) -> list[Submission]:
 
 def _deciding(split: Split, part_name: PartName) -> Part | None:
     """The dialogues that tell a team's best submission, the same on both boards: the public ones,
-    for choosing by those that are yet to be unveiled would reward whoever hands in most often.
+    for choosing by those that are yet to be released would reward whoever hands in most often.
 
-    Where the public board counts nothing, None on it: a team that saw there which of its
-    submissions is the best could ask the veiled dialogues as often as it may hand in. On the
-    private board the dialogues that it counts.
+    Where the public leaderboard counts nothing, None on it: a team that saw there which of its
+    submissions is the best could ask the private dialogues as often as it may hand in. On the
+    private leaderboard the dialogues that it counts.
     """
     if not split.public.reason:
         return split.public

@@ -15,7 +15,7 @@ from annotations.campaigns.models import Participation
 from annotations.models import Turn
 from common.roles import is_organiser
 from leaderboard.challenges.models import Ban, Challenge, Member, Round, Submission, Team
-from leaderboard.challenges.phase import Phase, is_unveiled, phase_of
+from leaderboard.challenges.phase import Phase, is_released, phase_of
 
 FAR = datetime(9999, 1, 1, tzinfo=UTC)
 """When a round without a date opens or closes."""
@@ -23,18 +23,18 @@ FAR = datetime(9999, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class RoundAt:
-    """A round at a moment: whether it takes submissions, and whether its private board is
+    """A round at a moment: whether it takes submissions, and whether its private leaderboard is
     everybody's."""
 
     round: Round
     phase: Phase
-    is_unveiled: bool
+    is_released: bool
     own_submissions: int = 0
 
     @property
     def release_waits(self) -> bool:
-        """There is a private board, and it comes later."""
-        return self.round.unveil_at is not None and not self.is_unveiled
+        """There is a private leaderboard, and it comes later."""
+        return self.round.release_at is not None and not self.is_released
 
 
 def at(round: Round, now: datetime | None = None, own_submissions: int = 0) -> RoundAt:
@@ -43,7 +43,7 @@ def at(round: Round, now: datetime | None = None, own_submissions: int = 0) -> R
     return RoundAt(
         round,
         phase_of(round.opens_at, round.closes_at, round.challenge.state, now),
-        is_unveiled(round.unveil_at, now),
+        is_released(round.release_at, now),
         own_submissions,
     )
 

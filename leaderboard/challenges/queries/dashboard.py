@@ -155,7 +155,7 @@ def challenges_now(user: Any, now: datetime, most: int) -> ChallengesNow:
     holding_back = Round.objects.exclude(challenge__state=state.DRAFT).filter(
         Q(closes_at__lte=now) | Q(challenge__state=state.CLOSED),
         Q(public_share__lt=1) | ~Q(private_metrics=[]),
-        unveil_at=None,
+        release_at=None,
     )
     return ChallengesNow(
         counts=dict(Challenge.objects.order_by().values_list("state").annotate(Count("pk"))),

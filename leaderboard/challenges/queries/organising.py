@@ -28,7 +28,7 @@ from leaderboard.challenges.models import (
     Submission,
     Team,
 )
-from leaderboard.challenges.phase import is_unveiled, phase_of
+from leaderboard.challenges.phase import is_released, phase_of
 from workers.metrics.common.configuration import ConfigurationError, parse
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
@@ -95,7 +95,7 @@ def other_rounds_on(version: CorpusVersion, round: Round | None) -> QuerySet[Rou
 class RoundRow:
     round: Round
     phase: str
-    is_unveiled: bool
+    is_released: bool
     submissions: int
     at_work: int
 
@@ -110,7 +110,7 @@ def round_rows(challenge: Challenge, now: datetime | None = None) -> list[RoundR
         RoundRow(
             one,
             phase_of(one.opens_at, one.closes_at, challenge.state, now),
-            is_unveiled(one.unveil_at, now),
+            is_released(one.release_at, now),
             one.submission_count,
             one.at_work_count,
         )

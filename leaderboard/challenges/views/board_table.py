@@ -35,7 +35,7 @@ def shown_entries(document: dict[str, Any], search: str, track: str) -> list[dic
 def board_table(
     document: dict[str, Any], may_open_submissions: bool, entries: Sequence[dict[str, Any]]
 ) -> Table:
-    """``document``: of ``round_board``, not veiled; ``entries``: those of it that are shown.
+    """``document``: of ``round_board``, released to the viewer; ``entries``: those that are shown.
     Submissions are linked for the viewer's own team, or all are."""
     # Each with its place in the entries' scores; the one that decides the rank comes first
     metrics = sorted(enumerate(document["metrics"]), key=lambda pair: not pair[1]["ranks"])
@@ -46,9 +46,9 @@ def board_table(
     if not document["has_private_board"]:
         caption = _("Leaderboard, %(round)s")
     elif document["part"] == "private":
-        caption = _("Private board, %(round)s")
+        caption = _("Private leaderboard, %(round)s")
     else:
-        caption = _("Public board, %(round)s")
+        caption = _("Public leaderboard, %(round)s")
     table = Table(
         id=f"{document['part']}-board",
         caption=caption % {"round": document["name"]},
@@ -331,8 +331,8 @@ def _what_stands_for_a_team(document: dict[str, Any]) -> str:
         return _("Each team appears with its latest submission.")
     if document["split"]["public_dialogues"]:
         return _(
-            "Each team appears with its best submission, chosen by the public board's dialogues; "
-            "of equal ones the first."
+            "Each team appears with its best submission, chosen by the public leaderboard's "
+            "dialogues; of equal ones the first."
         )
     if document["part"] == "public":
         return _(

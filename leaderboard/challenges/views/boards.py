@@ -35,7 +35,7 @@ LONGEST_SEARCH = 80
 @never_cache
 @require_safe
 def board(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
-    """The round's leaderboard; ``part=private`` the private board, which until the unveiling says
+    """The round's leaderboard; ``part=private`` the private one, which until the release says
     only when that is; ``q`` (part of a team's or system's name), ``track`` (whose entries)."""
     round = round_or_404(request.user, slug, round_slug)
     part = request.GET.get("part", "public")
@@ -58,7 +58,7 @@ def board(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
     search, track = request.GET.get("q", "").strip()[:LONGEST_SEARCH], request.GET.get("track", "")
     entries = shown_entries(document, search, track if track in Track.values else "")
     writer = history = None
-    if not document["veiled"]:
+    if not document["unreleased"]:
         writer = page_writer(
             board_table(document, organiser, entries), board_lane(document, entries)
         )
@@ -69,17 +69,17 @@ def board(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
         "board": document,
         "table": writer,
         "rows": len(entries),
-        "finding": "" if document["veiled"] else board_finding(document),
+        "finding": "" if document["unreleased"] else board_finding(document),
         "history": history,
         "search": search,
         "tracks": _tracks(document, track),
         "permanent_link": request.build_absolute_uri(request.get_full_path()),
         "parts": _parts(round),
         "part": part,
-        "counted": "" if document["veiled"] else counted_text(document),
+        "counted": "" if document["unreleased"] else counted_text(document),
         "has_competitors": any(not entry["is_baseline"] for entry in document["entries"]),
-        "before_others": organiser and part == "private" and not document["is_unveiled"],
-        "unveil_at": round.unveil_at,
+        "before_others": organiser and part == "private" and not document["is_released"],
+        "release_at": round.release_at,
         "own_entries": [entry for entry in document["entries"] if entry["own"]],
         "updated": datetime.fromisoformat(document["updated"]) if document["updated"] else None,
     }
@@ -107,6 +107,6 @@ def _parts(round: Round) -> list[tuple[str, Any, str]]:
         return []
     address = reverse("board", args=[round.challenge.slug, round.slug])
     return [
-        ("public", _("Public board"), address),
-        ("private", _("Private board"), f"{address}?part=private"),
+        ("public", _("Public leaderboard"), address),
+        ("private", _("Private leaderboard"), f"{address}?part=private"),
     ]

@@ -18,7 +18,7 @@ from leaderboard.challenges.actions import judging, rounds
 from leaderboard.challenges.actions.refusal import Refused
 from leaderboard.challenges.forms.round import RoundForm
 from leaderboard.challenges.models import Challenge, Round
-from leaderboard.challenges.phase import is_unveiled, phase_of
+from leaderboard.challenges.phase import is_released, phase_of
 from leaderboard.challenges.queries import organising
 from leaderboard.challenges.queries.board import has_private_board
 from leaderboard.challenges.views.organise import frame, show_refusal
@@ -95,7 +95,7 @@ def _form_page(
         context |= {
             "round": round,
             "round_tab": "settings",
-            "is_unveiled": is_unveiled(round.unveil_at, now),
+            "is_released": is_released(round.release_at, now),
             "everybody_sees_corpus": organising.everybody_sees_corpus_of(round),
             "is_open": phase == "open",
             "holds_back": has_private_board(round),
@@ -147,10 +147,10 @@ def _opened_text(round: Round) -> str:
     )
 
 
-round_unveil = _button(
-    "Everybody sees the private board from now on.",
-    judging.unveil,
-    lambda _round: _("Unveiled: everybody sees the private board."),
+round_release = _button(
+    "Everybody sees the private leaderboard from now on.",
+    judging.release,
+    lambda _round: _("Released: everybody sees the private leaderboard."),
 )
 round_publish = _button(
     "Scored systems become systems of the corpus.",

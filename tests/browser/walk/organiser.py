@@ -1,5 +1,5 @@
 """What the organiser does: corpora, a challenge of two rounds, a rating campaign, and at the end
-the unveiling."""
+the release."""
 
 from __future__ import annotations
 
@@ -97,14 +97,14 @@ def close_and_publish_the_ratings(mara: Person) -> None:
     mara.sees("ratings are published")
 
 
-def unveil_and_open_everything(mara: Person) -> None:
+def release_and_open_everything(mara: Person) -> None:
     """Closed first: who can read the references must not hand them in."""
     mara.follow("Challenges", "header")
     mara.follow(CHALLENGE)
     mara.follow("Settings", "main nav")
     mara.press("Close")
-    mara.follow(f"Change {FINALS}, unveil its private board, publish its systems")
-    mara.press("Unveil it now")
+    mara.follow(f"Change {FINALS}, release its private leaderboard, publish its systems")
+    mara.press("Release it now")
     mara.sees("Everybody sees it since")
     mara.press("Open the references")
     mara.press("Publish them")

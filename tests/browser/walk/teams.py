@@ -72,7 +72,7 @@ def hand_in_a_prompt(person: Person, system: str) -> None:
 def see_the_private_board(person: Person) -> None:
     go_to_the_round(person, FINALS)
     person.follow("Leaderboard", "main")
-    person.follow("Private board")
+    person.follow("Private leaderboard")
     person.sees_row(of="Larks")
 
 

@@ -71,7 +71,7 @@ def test_with_a_share_of_1_both_boards_count_everything() -> None:
 def test_with_a_share_of_0_the_public_board_says_why_it_counts_nothing() -> None:
     split = split_dialogues(IDS, 0.0, 0)
     assert not split.public.counted.any()
-    assert split.public.reason == "this round shows no scores before the unveiling"
+    assert split.public.reason == "this round shows no scores before the release"
     assert split.private.is_everything
 
 

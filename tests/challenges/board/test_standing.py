@@ -148,10 +148,10 @@ def test_an_entry_whose_few_dialogues_agree_is_ranked_with_the_spread_of_the_oth
 
 
 def test_a_part_that_counts_nothing_has_no_scores_and_says_why() -> None:
-    nothing = Part(np.zeros(DIALOGUES, dtype=bool), "nothing before the unveiling")
+    nothing = Part(np.zeros(DIALOGUES, dtype=bool), "nothing before the release")
     [[score]] = scores_of(board(HIGH), nothing)
     assert score.mean.value is None
-    assert score.mean.reason == "nothing before the unveiling"
+    assert score.mean.reason == "nothing before the release"
     assert places(board(HIGH), nothing)[0].rank is None
 
 

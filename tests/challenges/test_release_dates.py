@@ -1,4 +1,4 @@
-"""The date of the unveiling in a round's form: a slip would show the private board for good."""
+"""The date of the release in a round's form: a slip would show the private leaderboard for good."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def days(count: int | None) -> datetime | None:
 def stored_with(organiser: Client, round: Round, **changes: Any) -> str:
     """What the settings say once they are sent with these changes of what the round has; None sends
     nothing of a field, as a browser of one that is settled."""
-    dates = {name: written(getattr(round, name)) for name in ("opens_at", "closes_at", "unveil_at")}
+    names = ("opens_at", "closes_at", "release_at")
+    dates = {name: written(getattr(round, name)) for name in names}
     given = {**dates, "slug": round.slug, "public_share": "50", **changes}
     data = {
         name: value
@@ -62,7 +63,7 @@ def stored_with(organiser: Client, round: Round, **changes: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("closes", "unveils", "words"),
+    ("closes", "releases", "words"),
     [
         (None, -1, PASSED),
         (-2, -1, PASSED),
@@ -73,95 +74,95 @@ def stored_with(organiser: Client, round: Round, **changes: Any) -> str:
         (3, None, ""),
     ],
 )
-def test_a_new_round_is_unveiled_at_its_end_or_later(
-    organiser: Client, closes: int | None, unveils: int | None, words: str
+def test_a_new_round_is_released_at_its_end_or_later(
+    organiser: Client, closes: int | None, releases: int | None, words: str
 ) -> None:
     data = round_form(
-        small_version(), closes_at=written(days(closes)), unveil_at=written(days(unveils))
+        small_version(), closes_at=written(days(closes)), release_at=written(days(releases))
     )
     answer = organiser.post(reverse("round-new", args=[open_challenge().slug]), data)
     assert (words in answer.content.decode(), Round.objects.exists()) == (True, not words)
 
 
 @pytest.mark.parametrize("has_submissions", [False, True])
-def test_a_date_that_is_slipped_into_the_past_unveils_nothing(
+def test_a_date_that_is_slipped_into_the_past_releases_nothing(
     organiser: Client, has_submissions: bool
 ) -> None:
-    round = open_round(public_share=0.5, unveil_at=days(3))
+    round = open_round(public_share=0.5, release_at=days(3))
     if has_submissions:
         submit(round, team_with_member(round.challenge)[0])
-    assert PASSED in stored_with(organiser, round, unveil_at=written(days(-3)))
-    assert Round.objects.get().unveil_at == days(3)
+    assert PASSED in stored_with(organiser, round, release_at=written(days(-3)))
+    assert Round.objects.get().release_at == days(3)
 
 
-def test_who_lets_the_round_close_later_unveils_it_later(organiser: Client) -> None:
-    round = open_round(public_share=0.5, closes_at=days(3), unveil_at=days(3))
+def test_who_lets_the_round_close_later_releases_it_later(organiser: Client) -> None:
+    round = open_round(public_share=0.5, closes_at=days(3), release_at=days(3))
     assert STILL_OPEN in stored_with(organiser, round, closes_at=written(days(5)))
-    stored_with(organiser, round, closes_at=written(days(5)), unveil_at=written(days(5)))
+    stored_with(organiser, round, closes_at=written(days(5)), release_at=written(days(5)))
     stored = Round.objects.get()
-    assert (written(stored.closes_at), written(stored.unveil_at)) == (
+    assert (written(stored.closes_at), written(stored.release_at)) == (
         written(days(5)),
         written(days(5)),
     )
 
 
-@pytest.mark.parametrize(("closes", "unveils"), [(None, -3), (-4, -3), (3, -3), (3, 2)])
+@pytest.mark.parametrize(("closes", "releases"), [(None, -3), (-4, -3), (3, -3), (3, 2)])
 def test_dates_that_the_round_has_already_hold_up_no_other_change(
-    organiser: Client, closes: int | None, unveils: int
+    organiser: Client, closes: int | None, releases: int
 ) -> None:
-    round = open_round(public_share=0.5, closes_at=days(closes), unveil_at=days(unveils))
+    round = open_round(public_share=0.5, closes_at=days(closes), release_at=days(releases))
     assert "The settings are stored." in stored_with(organiser, round, daily_limit="9")
     assert Round.objects.get().daily_limit == 9
 
 
-def test_a_round_that_was_unveiled_early_may_close_later(organiser: Client) -> None:
+def test_a_round_that_was_released_early_may_close_later(organiser: Client) -> None:
     round = open_round(public_share=0.5, closes_at=days(3))
     submit(round, team_with_member(round.challenge)[0])
     arguments = [round.challenge.slug, round.slug]
-    said(organiser, "round-unveil", *arguments)
-    unveiled = Round.objects.get().unveil_at
-    assert "What was seen cannot be veiled again." in page_of(
+    said(organiser, "round-release", *arguments)
+    released = Round.objects.get().release_at
+    assert "What was seen cannot be hidden again." in page_of(
         organiser, "round-settings", *arguments
     )
     assert "The settings are stored." in stored_with(
-        organiser, round, closes_at=written(days(5)), unveil_at=None
+        organiser, round, closes_at=written(days(5)), release_at=None
     )
-    assert Round.objects.get().unveil_at == unveiled
+    assert Round.objects.get().release_at == released
 
 
 # --- whoever writes it, with whatever in hand -----------------------------------------------------
 
 
-@pytest.mark.parametrize(("closes", "unveils", "words"), [(None, -1, PASSED), (3, 2, STILL_OPEN)])
-def test_a_round_that_no_form_has_seen_is_unveiled_at_its_end_or_later(
-    closes: int | None, unveils: int, words: str
+@pytest.mark.parametrize(("closes", "releases", "words"), [(None, -1, PASSED), (3, 2, STILL_OPEN)])
+def test_a_round_that_no_form_has_seen_is_released_at_its_end_or_later(
+    closes: int | None, releases: int, words: str
 ) -> None:
-    params = {"slug": "", "closes_at": days(closes), "unveil_at": days(unveils)}
+    params = {"slug": "", "closes_at": days(closes), "release_at": days(releases)}
     asked = replace(as_requested(open_round(public_share=0.5)), **params)
     with pytest.raises(Refused, match=words) as refusal:
         rounds.create_round(Round.objects.get().challenge, asked)
-    assert refusal.value.field == "unveil_at"
+    assert refusal.value.field == "release_at"
     assert Round.objects.count() == 1
 
 
 def test_a_date_may_stay_that_the_round_has_now_not_one_that_it_had_when_the_form_was_opened() -> (
     None
 ):
-    opened = open_round(public_share=0.5, closes_at=days(3), unveil_at=days(2))
+    opened = open_round(public_share=0.5, closes_at=days(3), release_at=days(2))
     asked = replace(as_requested(opened), daily_limit=9)
-    Round.objects.update(unveil_at=days(4))  # by somebody else meanwhile
+    Round.objects.update(release_at=days(4))  # by somebody else meanwhile
     with pytest.raises(Refused, match=STILL_OPEN):
         rounds.edit_round(opened, asked)
-    assert Round.objects.get().unveil_at == days(4)
+    assert Round.objects.get().release_at == days(4)
 
 
 def test_no_change_sets_a_date_that_has_passed() -> None:
-    opened = open_round(public_share=0.5, unveil_at=days(4))
+    opened = open_round(public_share=0.5, release_at=days(4))
     with pytest.raises(Refused, match=PASSED):
-        rounds.edit_round(opened, replace(as_requested(opened), unveil_at=days(-1)))
-    assert Round.objects.get().unveil_at == days(4)
+        rounds.edit_round(opened, replace(as_requested(opened), release_at=days(-1)))
+    assert Round.objects.get().release_at == days(4)
 
 
-def test_who_unveiled_early_may_go_on_changing_the_round() -> None:
-    round = judging.unveil(open_round(public_share=0.5, closes_at=days(3), unveil_at=days(3)))
+def test_who_released_early_may_go_on_changing_the_round() -> None:
+    round = judging.release(open_round(public_share=0.5, closes_at=days(3), release_at=days(3)))
     assert rounds.edit_round(round, replace(as_requested(round), daily_limit=9)).daily_limit == 9
