@@ -127,8 +127,8 @@ class Correlations(Computed):
     rows: list[CorrelationRow] = Field(description="A row for each metric and level.")
     baseline: list[CorrelationRow] = Field(
         default_factory=list,
-        description="Of response length (whitespace tokens), by level: the trivial baseline, which "
-        "is neither ranked nor tested.",
+        description="Of response length (the metric response_length), by level: the trivial "
+        "baseline, which is neither ranked nor tested.",
     )
 
 

@@ -77,6 +77,10 @@ class Computed(Configuration):
         return sorted({value for made in self.made_with for known, value in made if known == name})
 
 
+BASELINE = "response_length"
+"""The metric that is the trivial baseline of leaderboards, with its defaults: a row of its own
+(``response_length.py``), and no metric among the others."""
+
 Finest = Literal["turn", "dialogue", "system"]
 
 
@@ -167,10 +171,13 @@ def _means(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def chosen_metrics(
     scores: MetricScores, wanted: Sequence[Configuration | str] | None
 ) -> MetricScores:
-    """Those asked for, in that order; all where none is asked for. Raises NotFound for one that is
-    not there."""
+    """Those asked for, in that order; all but the baseline where none is asked for. Raises NotFound
+    for one that is not there."""
     if not wanted:
-        return scores
+        texts = scores.texts
+        if BASELINE not in texts:
+            return scores
+        return scores.select([row for row, text in enumerate(texts) if text != BASELINE])
     place = {text: row for row, text in enumerate(scores.texts)}
     texts = [one if isinstance(one, str) else one.text for one in wanted]
     missing = [text for text in texts if text not in place]

@@ -75,7 +75,7 @@ def _shown_first(version: CorpusVersion) -> list[dict[str, Any]]:
     return [{"aspect": version.main_aspect, "level": level} for level in levels]
 
 
-@registered("comparisons", version=3, resolved=with_choice, shown_first=_shown_first)
+@registered("comparisons", version=4, resolved=with_choice, shown_first=_shown_first)
 def comparisons(
     version: CorpusVersion,
     aspect: str,

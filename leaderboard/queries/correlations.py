@@ -92,7 +92,7 @@ def meta_evaluation(
     if rated is not None:
         human = replace(human, dialogue=None) if rated == "turn" else replace(human, turn=None)
     scores = chosen_metrics(compared_scores(version, chosen, human.order), metrics)
-    lengths = response_lengths(chosen, human.order) if variants else None
+    lengths = response_lengths(version, chosen, human.order) if variants else None
     rows: list[CorrelationRow] = []
     baseline: list[CorrelationRow] = []
     wanted_levels = [level for level in LEVELS if level in set(levels)]

@@ -20,8 +20,8 @@ from tests.workers.conftest import odd_metrics  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.django_db
 
-TEXTS = ("", "a\u00a0b", "a  b\nc", "a b c d e")
-"""0, 2, 3 and 5 tokens: a no-break space separates, two blanks do not make a third token."""
+TEXTS = ("", "one\u00a0two", "The one,  two\nthree", "Un deux trois quatre cinq.")
+"""0, 2, 3 and 5 words: a no-break space separates, articles and punctuation are no words."""
 
 
 def made(folder: Path, texts: tuple[str, ...], metrics: str = "length") -> CorpusVersion:
@@ -37,25 +37,25 @@ def made(folder: Path, texts: tuple[str, ...], metrics: str = "length") -> Corpu
     return version
 
 
-def test_it_is_the_number_of_whitespace_tokens_correlated_as_a_metric_is(
+def test_it_is_the_number_of_words_correlated_as_a_metric_is(
     tmp_path: Path,
     odd_metrics: None,  # noqa: F811
 ) -> None:
-    """Ratings 1 to 4: deviations ∓1.5, ∓0.5. Tokens 0, 2, 3, 5: −2.5, −0.5, 0.5, 2.5. Products 3.75
+    """Ratings 1 to 4: deviations ∓1.5, ∓0.5. Words 0, 2, 3, 5: −2.5, −0.5, 0.5, 2.5. Products 3.75
     + 0.25 + 0.25 + 3.75 = 8; squares 5 and 13; r = 8 / √65."""
     document = meta_evaluation(made(tmp_path, TEXTS), "overall", ["turn"], resamples=0)
     (baseline,) = document.baseline
     assert (baseline.metric, baseline.n, baseline.coverage) == ("response length", 4, 1.0)
     assert baseline.pearson.value == pytest.approx(8 / 65**0.5)
     assert baseline.spearman.value == pytest.approx(1.0)
-    assert baseline.signature.startswith("baseline:response_length|tokens:whitespace|")
+    assert baseline.signature.startswith("metric:response_length|version:1|normalize:true|")
 
 
 def test_where_all_responses_are_of_one_length_it_is_undefined_and_says_why(
     tmp_path: Path,
     odd_metrics: None,  # noqa: F811
 ) -> None:
-    version = made(tmp_path, ("a b", "c d", "e f", "g h"))
+    version = made(tmp_path, ("b b", "c d", "e f", "g h"))
     document = meta_evaluation(version, "overall", ["turn"], resamples=0)
     (baseline,) = document.baseline
     assert baseline.pearson.value is None
@@ -65,12 +65,25 @@ def test_where_all_responses_are_of_one_length_it_is_undefined_and_says_why(
     assert "response length" not in headline(document, BoardParams(), None)[1]
 
 
+def test_the_metric_is_the_same_number_and_no_second_row(
+    tmp_path: Path,
+    odd_metrics: None,  # noqa: F811
+) -> None:
+    version = made(tmp_path, TEXTS, "length,response_length")
+    document = meta_evaluation(version, "overall", ["turn"], resamples=0)
+    assert [row.metric for row in document.rows] == ["length"]
+    assert compared_pairs(version, "overall", "turn").metrics == ("length",)
+    named = meta_evaluation(version, "overall", ["turn"], ["response_length"], resamples=0)
+    ((row,), (baseline,)) = named.rows, named.baseline
+    assert (row.pearson.value, row.n) == (baseline.pearson.value, baseline.n)
+
+
 def test_it_is_neither_ranked_nor_tested(
     tmp_path: Path,
     odd_metrics: None,  # noqa: F811
 ) -> None:
     """Characters: 0, 3, 6, 9 correlate at 1, tokens less."""
-    version = made(tmp_path, ("", "a b", "a b  c", "a b c d e"), "length,constant")
+    version = made(tmp_path, ("", "b c", "b c  d", "b c d e f"), "length,constant")
     document = meta_evaluation(version, "overall", ["turn"], resamples=0)
     assert {row.metric for row in document.rows} == {"length", "constant"}
     assert set(compared_pairs(version, "overall", "turn").metrics) == {"length", "constant"}

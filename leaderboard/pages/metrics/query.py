@@ -21,7 +21,7 @@ from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 
 
-@registered("correlations", version=6, resolved=with_choice, shown_first=of_the_main_aspect)
+@registered("correlations", version=7, resolved=with_choice, shown_first=of_the_main_aspect)
 def metric_leaderboard(
     version: CorpusVersion,
     aspect: str,
