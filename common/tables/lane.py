@@ -16,7 +16,7 @@ from typing import Literal
 from common.tables.numerals import written
 from common.tables.table import Cell
 
-Kind = Literal["computed", "people", "baseline", "own"]
+Kind = Literal["computed", "people", "judge", "baseline", "own"]
 MARGIN = 0.04
 """Of the scale, on either side."""
 LINE = 14
@@ -41,7 +41,8 @@ class Lane:
         column: key of the column whose values and intervals are drawn.
         scale: (low, high) of the axis, at least as wide as what is drawn.
         marks: upright lines.
-        kinds: by row id, rows that stand out: a baseline, what people reach, or the reader's own.
+        kinds: by row id, rows that stand out: a baseline, what people reach, a judge, or the
+            reader's own.
         kind: whose estimates all other rows are.
         hollow: ids of rows that are significantly different from the best.
     """

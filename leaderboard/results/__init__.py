@@ -9,7 +9,14 @@ as older ones.
 """
 
 from leaderboard.results.kinds import Kind, all_kinds, json_form, registered
-from leaderboard.results.look import Look, look, stored_answer, stored_rows, whole
+from leaderboard.results.look import (
+    Look,
+    look,
+    states_of,
+    stored_answers,
+    stored_rows,
+    whole,
+)
 from leaderboard.results.rows import drop
 
 __all__ = [
@@ -20,7 +27,8 @@ __all__ = [
     "json_form",
     "look",
     "registered",
-    "stored_answer",
+    "states_of",
+    "stored_answers",
     "stored_rows",
     "whole",
 ]

@@ -8,6 +8,7 @@ that it is still the same answer. So nothing that was dropped or replaced is eve
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -41,32 +42,40 @@ _lock = threading.Lock()
 def answer_of(kind: Kind, row: Analysis) -> Any:
     """The answer of a row that was read without it, as pages see it (``Kind.for_files``). Several
     readers get the same object: nobody changes it."""
-    if row.computed_at is None:
-        return None
+    return answers_of(kind, [row]).get(row.pk)
+
+
+def answers_of(kind: Kind, rows: Iterable[Analysis]) -> dict[int, Any]:
+    """``answer_of`` of each row, by its key; one query reads those that are not cached. One that
+    was dropped or replaced in this moment is missing: whoever looks again finds what there is."""
+    wanted = {row.pk: row.computed_at for row in rows if row.computed_at is not None}
     with _lock:
-        found = _answers.get(row.pk)
-        if found is not None and found.computed_at == row.computed_at:
-            return found.answer
-    text = _text_of(row.pk, row.computed_at, kind.for_files)
-    # It was dropped or replaced in this moment: whoever looks again finds what there is
-    if text is None:
-        return None
-    answer = kind.from_json(text)
-    _remember(row.pk, CachedAnswer(row.computed_at, BYTES_A_CHARACTER * len(text), answer))
-    return answer
+        found = {
+            pk: cached.answer
+            for pk, computed_at in wanted.items()
+            if (cached := _answers.get(pk)) is not None and cached.computed_at == computed_at
+        }
+    missing = [pk for pk in wanted if pk not in found]
+    if not missing:
+        return found
+    for pk, computed_at, text in _texts_of(missing, kind.for_files):
+        if computed_at == wanted[pk]:
+            found[pk] = kind.from_json(text)
+            _remember(pk, CachedAnswer(computed_at, BYTES_A_CHARACTER * len(text), found[pk]))
+    return found
 
 
 def whole_answer(kind: Kind, pk: int, computed_at: datetime) -> Any:
     """For a file or another answer, which are made rarely: not kept. None where the row has another
     answer by now."""
-    text = _text_of(pk, computed_at)
-    return None if text is None else kind.from_json(text)
+    stored = [text for _pk, at, text in _texts_of([pk]) if at == computed_at]
+    return kind.from_json(stored[0]) if stored else None
 
 
-def _text_of(pk: int, computed_at: datetime, without: str = "") -> str | None:
+def _texts_of(pks: list[int], without: str = "") -> Iterable[tuple[int, datetime, str]]:
     answer = _Without("answer", key=without) if without else F("answer")
-    same = Analysis.objects.filter(pk=pk, computed_at=computed_at, answer__isnull=False)
-    return same.annotate(text=Cast(answer, TextField())).values_list("text", flat=True).first()
+    stored = Analysis.objects.filter(pk__in=pks, computed_at__isnull=False, answer__isnull=False)
+    return stored.annotate(text=Cast(answer, TextField())).values_list("pk", "computed_at", "text")
 
 
 class _Without(Func):  # type: ignore[misc]  # Django comes without types

@@ -107,9 +107,9 @@ def look(version: CorpusVersion, kind: Callable[..., T] | str, **parameters: Any
     return _seen(wanted_kind, parameters, row, wanted)
 
 
-def stored_rows(versions: Iterable[CorpusVersion], kind: Callable[..., T]) -> list[Analysis]:
+def stored_rows(versions: Iterable[CorpusVersion | int], kind: Callable[..., T]) -> list[Analysis]:
     """What is stored of these versions by this release, of the present data or of older: rows with
-    their parameters and without their answers (``stored_answer``). No worker is asked for
+    their parameters and without their answers (``stored_answers``). No worker is asked for
     anything."""
     wanted = kind_of(kind)
     return list(
@@ -122,10 +122,18 @@ def stored_rows(versions: Iterable[CorpusVersion], kind: Callable[..., T]) -> li
     )
 
 
-def stored_answer(kind: Callable[..., T], row: Analysis) -> T | None:
-    """Of one of ``stored_rows``; None where it was withdrawn in between."""
-    answer: T | None = answer_cache.answer_of(kind_of(kind), row)
-    return answer
+def stored_answers(kind: Callable[..., T], rows: Iterable[Analysis]) -> dict[int, T]:
+    """Of ``stored_rows``, by their keys; one that was withdrawn in between is missing."""
+    return answer_cache.answers_of(kind_of(kind), rows)
+
+
+def states_of(versions: Iterable[CorpusVersion], kind: Callable[..., T]) -> dict[int, set[str]]:
+    """By version, the states of its statistics of this kind (``Analysis.State``)."""
+    found: dict[int, set[str]] = {}
+    stored = Analysis.objects.filter(version__in=versions, kind=kind_of(kind).name)
+    for version, state in stored.order_by().values_list("version", "state").distinct():
+        found.setdefault(version, set()).add(state)
+    return found
 
 
 def whole(found: Look[T]) -> T | None:

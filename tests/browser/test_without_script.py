@@ -40,7 +40,7 @@ def test_scatter_plots_are_a_page_of_their_own(visit: Callable[..., Visit]) -> N
     page = visitor.go("/corpora/demo/metrics/?metric=bleu_4")
     page.get_by_role("link", name="Scatter plots of bleu_4 at each level").click()
     visitor.see_numbers()
-    expect(page.locator("h1")).to_contain_text("bleu_4 against people")
+    expect(page.locator("h1")).to_contain_text("bleu_4 and human ratings")
 
 
 def test_one_walks_from_the_list_to_a_response(visit: Callable[..., Visit]) -> None:

@@ -23,7 +23,7 @@ from common.roles import ORGANISER
 from dialeval_site.home import CARDS, ROUNDS
 from leaderboard.models import Analysis
 from leaderboard.pages.metrics.finding import corpora_with_findings
-from leaderboard.results import all_kinds
+from leaderboard.results import all_kinds, answer_cache
 from tests.campaigns.sets import made_user, made_version
 from tests.challenges.sets import open_challenge, open_round, team_with_member
 
@@ -80,6 +80,7 @@ def text_of(client: Client) -> str:
 
 def queries(client: Client) -> int:
     cache.clear()
+    answer_cache.forget()
     with CaptureQueriesContext(connection) as asked:
         assert client.get("/").status_code == 200
     return len(asked)
@@ -94,18 +95,19 @@ def test_a_corpus_says_which_metric_correlates_best() -> None:
     version = corpus("Tea talks")
     scored(version)
     store_tests(version)
-    ((_, finding),) = corpora_with_findings([version], CARDS)
+    ((_, finding, _),) = corpora_with_findings([version], CARDS)
     assert finding is not None
     assert (finding.metric, finding.coefficient, finding.tied) == ("length", "r = 0.66", 0)
     assert [one.name for one in finding.drawn][:2] == ["length", "word_f1"]
     assert ["hollow" in one.svg for one in finding.drawn] == [False, True, True]
+    assert ["of-judge" in one.svg for one in finding.drawn] == [False, False, True]
     assert "length correlates best with human ratings: r = 0.66" in text_of(Client())
 
 
 def test_what_was_not_tested_is_not_said_to_be_tied_or_behind() -> None:
     version = corpus("Tea talks")
     scored(version)
-    ((_, finding),) = corpora_with_findings([version], CARDS)
+    ((_, finding, _),) = corpora_with_findings([version], CARDS)
     assert finding is not None
     assert finding.tied is None
     assert not any("hollow" in one.svg for one in finding.drawn)
@@ -115,7 +117,7 @@ def test_what_was_not_tested_is_not_said_to_be_tied_or_behind() -> None:
 def test_only_answers_of_this_release_are_read(made_by: str) -> None:
     version = corpus("Tea talks")
     scored(version, made_by=made_by)
-    ((_, finding),) = corpora_with_findings([version], CARDS)
+    ((_, finding, _),) = corpora_with_findings([version], CARDS)
     assert (finding is None) == bool(made_by)
 
 
@@ -136,7 +138,26 @@ def test_rated_corpora_with_a_finding_come_before_simulated_ones_and_those_witho
     scored(second)
     scored(third)
     found = corpora_with_findings([first, second, third], 2)
-    assert [version.corpus_id for version, _ in found] == [third.corpus_id, second.corpus_id]
+    assert [card.version.corpus_id for card in found] == [third.corpus_id, second.corpus_id]
+
+
+@pytest.mark.by_workers
+def test_a_rated_corpus_without_numbers_is_computed_and_its_card_asks_for_them() -> None:
+    version = corpus("Tea talks", aspects=["overall"])
+    page = Client().get("/").content.decode()
+    row = Analysis.objects.get(version=version, kind="correlations")
+    assert row.state == Analysis.State.PENDING
+    assert "Computing how metrics correlate with the human ratings." in page
+    assert f'hx-select="#corpus-{version.corpus_id}"' in page
+
+
+def test_a_corpus_whose_numbers_could_not_be_computed_asks_for_nothing() -> None:
+    version = corpus("Tea talks", aspects=["overall"])
+    failed = Analysis.State.FAILED
+    Analysis.objects.create(version=version, kind="correlations", question="", state=failed)
+    page = Client().get("/").content.decode()
+    assert "Computing" not in page
+    assert "hx-select" not in page
 
 
 def test_a_corpus_without_ratings_says_so() -> None:
@@ -189,7 +210,6 @@ def test_many_corpora_and_rounds_take_no_more_queries_than_a_pageful() -> None:
         one = corpus(f"Corpus {number}")
         scored(one)
         store_tests(one)
-    organiser.get("/")  # the answers are read once
     few = queries(organiser)
     counted = few + 4 * 6  # six queries count what a corpus holds
     for number in range(4):
@@ -197,5 +217,18 @@ def test_many_corpora_and_rounds_take_no_more_queries_than_a_pageful() -> None:
         scored(one)
         store_tests(one)
         open_round(version)
-    organiser.get("/")
     assert queries(organiser) <= counted
+
+
+def test_more_cards_take_no_more_queries_though_no_answer_was_read_yet() -> None:
+    one = corpus("Corpus 1")
+    scored(one)
+    store_tests(one)
+    Client().get("/")  # what the corpus holds is counted once
+    alone = queries(Client())
+    for number in range(2, CARDS):
+        another = corpus(f"Corpus {number}")
+        scored(another)
+        store_tests(another)
+    Client().get("/")
+    assert queries(Client()) == alone

@@ -277,9 +277,9 @@ def test_the_ceiling_is_the_root_of_the_reliability_and_one_rater_s_agreement_is
     table = metric_board(document(row("bleu_4", "turn", 0.3)), None)
     people = [one for one in table.rows if "people" in one.badges]
     assert [one.cell("metric").value for one in people] == [
-        "ceiling: √reliability",
+        "human ceiling",
         "reliability of the mean rating",
-        "leave-one-out agreement",
+        "single rater with the others",
     ]
     ceiling, reliability, one_rater = people
     assert (ceiling.cell("turn-pearson").value, ceiling.cell("turn-pearson").ci) == (

@@ -51,13 +51,13 @@ def test_it_says_what_the_board_says(rated: Rated, tmp_path: Path) -> None:
     words = words_of(report_of(rated, tmp_path / "out", FOUR_RESPONSES))
     assert re.search(r"length correlates best with human ratings at turn level: r = 0\.80", words)
     assert "dialogue level says the same and is left out" in words
-    assert "Metrics against people, dialogue level" not in words
+    assert "Metrics and human ratings, dialogue level" not in words
 
 
 def test_a_corpus_of_longer_dialogues_has_every_level(rated: Rated, tmp_path: Path) -> None:
     words = words_of(report_of(rated, tmp_path / "out"))
     assert all(
-        f"Metrics against people, {level} level" in words
+        f"Metrics and human ratings, {level} level" in words
         for level in ("turn", "dialogue", "system")
     )
 

@@ -254,7 +254,7 @@ def test_a_metric_that_is_not_in_the_older_numbers_is_waited_for(version: Corpus
     compute_waiting()
     data_changed([version.pk])
     text = Client().get(f"{board}?metric=just_handed_in").content.decode()
-    assert "just_handed_in against people" in text
+    assert "just_handed_in and human ratings" in text
     part = (
         Client()
         .get(f"{board}plots/?metric=just_handed_in", headers={"HX-Request": "true"})

@@ -171,7 +171,7 @@ def agreement_table(configuration: Configuration, answers: Sequence[OnCorpus]) -
     )
     return Table(
         "metric-agreement",
-        f"Correlation of {configuration.text} with people",
+        f"Correlation of {configuration.text} with human ratings",
         tuple(columns),
         tuple(_agreement_row(*one) for one in found),
         notes=_agreement_notes(configuration, [document for _, document, _ in found]),
@@ -187,12 +187,12 @@ def _level_columns(level: str) -> list[Column]:
             "estimate",
             group=group,
             help=(
-                f"{COEFFICIENT_NAMES[name]} with people at {level} level, 95 % interval over "
+                f"{COEFFICIENT_NAMES[name]} with human ratings at {level} level, 95 % interval over "
                 f"dialogues. {OF_SYSTEMS}"
             )
             if level == "system"
             else (
-                f"{COEFFICIENT_NAMES[name]} with people at {level} level, 95 % interval over "
+                f"{COEFFICIENT_NAMES[name]} with human ratings at {level} level, 95 % interval over "
                 "dialogues."
             ),
             detail=name != "pearson",

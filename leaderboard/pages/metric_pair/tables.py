@@ -157,8 +157,8 @@ def comparison_table(document: Mapping[str, Any], updated: datetime | None) -> T
             0,
             "What both metrics and people scored: responses, dialogues of a system, systems.",
         ),
-        Column("first", first, "estimate", group="correlation with people"),
-        Column("second", second, "estimate", group="correlation with people"),
+        Column("first", first, "estimate", group="correlation with human ratings"),
+        Column("second", second, "estimate", group="correlation with human ratings"),
         Column(
             "difference",
             "difference",

@@ -1,11 +1,13 @@
 """What the metric leaderboards of several corpora say, each in one sentence and a small chart, for
-the home page. Stored answers are read; nothing is computed, and no worker is asked for anything.
+the home page. Stored answers are read and nothing is computed; of a rated corpus without an answer
+a worker is asked for one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from django.utils.safestring import SafeString, mark_safe
 
@@ -15,7 +17,7 @@ from common.tables import Cell
 from common.tables.numerals import bracketed, written
 from leaderboard.answers.metrics import MetricComparisons, MetricCorrelations
 from leaderboard.models import Analysis
-from leaderboard.pages.metrics.filters import parse_params
+from leaderboard.pages.metrics.filters import BoardParams, parse_params
 from leaderboard.pages.metrics.lane import metric_lane
 from leaderboard.pages.metrics.letters import letters_by_metric
 from leaderboard.pages.metrics.query import metric_leaderboard
@@ -23,7 +25,7 @@ from leaderboard.pages.metrics.tables import CEILING
 from leaderboard.pages.metrics.text import SYMBOLS, best_row, strength, tied_with_best
 from leaderboard.queries.comparisons import comparisons
 from leaderboard.queries.system_choice import ALL, WITHOUT_GOLD
-from leaderboard.results import stored_answer, stored_rows
+from leaderboard.results import look, states_of, stored_answers, stored_rows
 
 METRICS_DRAWN = 5
 
@@ -54,25 +56,70 @@ class Finding:
     axis: SafeString
 
 
-def corpora_with_findings(
-    versions: Sequence[CorpusVersion], most: int
-) -> list[tuple[CorpusVersion, Finding | None]]:
+class CorpusCard(NamedTuple):
+    """``version`` carries its counts."""
+
+    version: CorpusVersion
+    finding: Finding | None
+    is_computing: bool
+    """Its leaderboard has no numbers yet, and a worker is at it or asked for it."""
+
+
+def corpora_with_findings(versions: Sequence[CorpusVersion], most: int) -> list[CorpusCard]:
     """So many of the versions with what their leaderboards say: those with one come first, and of
     them those that people rated before those with simulated ratings.
 
-    Two questions to the database, and one more for each answer that this process has not read yet.
+    Four queries, however many versions there are; six where some have no leaderboard yet, and those
+    of ``look`` once for each that nobody has asked for.
     """
     boards = _default_boards(versions)
     shown = sorted(versions, key=lambda one: (one.pk not in boards, one.simulated))[:most]
-    compared = stored_rows([one for one in shown if one.pk in boards], comparisons)
-    tests = {
-        _question(row.version_id, **row.parameters): row
-        for row in compared
-        if "data_slice" not in row.parameters
+    rows = [boards[one.pk] for one in shown if one.pk in boards]
+    documents = stored_answers(metric_leaderboard, rows)
+    default = {
+        row.version_id: parse_params({}, documents[row.pk].systems_chosen, documents[row.pk])
+        for row in rows
+        if row.pk in documents
     }
-    return [
-        (one, _finding_of(boards[one.pk], tests) if one.pk in boards else None) for one in shown
-    ]
+    tests = {
+        row.version_id: row
+        for row in stored_rows(default, comparisons)
+        if row.parameters["level"] == default[row.version_id].level
+        and row.parameters["aspect"] == boards[row.version_id].parameters["aspect"]
+        and row.parameters.get("systems", ALL) == default[row.version_id].systems
+        and not row.parameters.get("test")
+        and "data_slice" not in row.parameters
+    }
+    compared = stored_answers(comparisons, tests.values())
+
+    def finding_of(version: int) -> Finding | None:
+        if version not in default:
+            return None
+        board, test = boards[version], tests.get(version)
+        tested = compared.get(test.pk) if test else None
+        marks = (board.pk, board.computed_at, test.computed_at if test and tested else None)
+        return memoize(
+            ("finding", *marks), lambda: _finding(documents[board.pk], default[version], tested)
+        )
+
+    computing = _computing(one for one in shown if one.pk not in boards)
+    return [CorpusCard(one, finding_of(one.pk), one.pk in computing) for one in shown]
+
+
+def _computing(versions: Iterable[CorpusVersion]) -> set[int]:
+    """The rated ones of these versions without an answer whose numbers a worker makes now."""
+    rated = [one for one in versions if one.main_aspect in one.aspects]
+    states = states_of(rated, metric_leaderboard) if rated else {}
+    at_work = {Analysis.State.PENDING, Analysis.State.RUNNING}
+    return {
+        one.pk
+        for one in rated
+        if states.get(one.pk, set()) & at_work
+        or (
+            Analysis.State.FAILED not in states.get(one.pk, ())
+            and look(one, metric_leaderboard, aspect=one.main_aspect).is_under_way
+        )
+    }
 
 
 def _default_boards(versions: Iterable[CorpusVersion]) -> dict[int, Analysis]:
@@ -90,27 +137,9 @@ def _default_boards(versions: Iterable[CorpusVersion]) -> dict[int, Analysis]:
     return found
 
 
-def _question(
-    version: int, aspect: str, level: str, systems: str = ALL
-) -> tuple[int, str, str, str]:
-    return version, aspect, level, systems
-
-
-def _finding_of(
-    board: Analysis, tests: dict[tuple[int, str, str, str], Analysis]
+def _finding(
+    document: MetricCorrelations, params: BoardParams, compared: MetricComparisons | None
 ) -> Finding | None:
-    document = stored_answer(metric_leaderboard, board)
-    if document is None:
-        return None
-    level = parse_params({}, document.systems_chosen, document).level
-    row = tests.get(_question(board.version_id, document.aspect, level, document.systems_chosen))
-    compared = None if row is None else stored_answer(comparisons, row)
-    marks = (board.pk, board.computed_at, row.computed_at if row and compared else None)
-    return memoize(("finding", *marks), lambda: _finding(document, compared))
-
-
-def _finding(document: MetricCorrelations, compared: MetricComparisons | None) -> Finding | None:
-    params = parse_params({}, document.systems_chosen, document)
     best = best_row(document, params)
     if best is None:
         return None

@@ -1,5 +1,6 @@
 """The chart in the metric leaderboard's table: the chosen coefficient of every row with its
-interval, the ceiling and response length as lines through all rows."""
+interval, the ceiling and response length as lines through all rows. Judges have a colour of their
+own."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from common.estimates import Estimate
 from common.tables.lane import Kind, Lane, Mark
 from common.tables.numerals import written
 from leaderboard.answers.metrics import MetricCorrelations
-from leaderboard.pages.metrics.filters import GLOBAL, BoardParams
+from leaderboard.pages.metrics.filters import GLOBAL, BoardParams, method_of
 from leaderboard.pages.metrics.letters import Letters
 from leaderboard.pages.metrics.tables import BASELINE_ROW, CEILING, PEOPLE, chosen_estimate
 
@@ -34,7 +35,12 @@ def metric_lane(
     if not ends:
         return None
     compared = letters.groups if letters is not None else ()
-    kinds: dict[str, Kind] = {key.replace("_", "-"): "people" for key, _, _ in PEOPLE}
+    kinds: dict[str, Kind] = {
+        f"metric-{row.metric}": "judge"
+        for row in rows
+        if method_of(row.metric, row.submitted is not None) == "judge"
+    }
+    kinds |= {key.replace("_", "-"): "people" for key, _, _ in PEOPLE}
     return Lane(
         column=params.column,
         scale=(min(0.0, *ends), max(ends)),

@@ -38,6 +38,7 @@ from leaderboard.pages.metrics.filters import (
     method_of,
 )
 from leaderboard.pages.metrics.letters import Letters
+from leaderboard.queries.compared import BASELINE
 from workers.runs.metric_list import page_of
 
 CEILING, RELIABILITY, LEAVE_ONE_OUT = (
@@ -48,8 +49,8 @@ CEILING, RELIABILITY, LEAVE_ONE_OUT = (
 COMPARE_FORM = "compare"
 BASELINE_ROW = "response-length"
 RESPONSE_LENGTH = (
-    "Trivial baseline: the number of whitespace tokens of a response. It is neither ranked nor "
-    "tested."
+    "Trivial baseline: the number of words of a response, as the metric response_length counts "
+    "them. It is neither ranked nor tested."
 )
 TIED = "tied with the best"
 HARD_TO_READ = "cannot read all of the text"
@@ -136,7 +137,7 @@ def metric_board(
     sort = params.column if params != PLAIN else f"{levels[0]}-pearson"
     return Table(
         id="metric-leaderboard",
-        caption=f"Correlation of metrics with people, {document.corpus}, aspect {document.aspect}",
+        caption=f"Correlation of metrics with human ratings, {document.corpus}, aspect {document.aspect}",
         columns=tuple(columns),
         rows=tuple(rows),
         sort=(sort, True),
@@ -218,7 +219,7 @@ def _level_columns(document: MetricCorrelations, level: str, params: BoardParams
             "estimate",
             group=group,
             help=(
-                f"{COEFFICIENT_NAMES[name]} with people at {level} level. {variant} "
+                f"{COEFFICIENT_NAMES[name]} with human ratings at {level} level. {variant} "
                 f"{_sentence(interval)}"
             ).replace("  ", " "),
             higher_is_better=True,
@@ -312,7 +313,7 @@ def _baseline_rows(document: MetricCorrelations, params: BoardParams) -> list[Ro
     if not document.baseline:
         return []
     first = document.baseline[0]
-    cells = {"metric": Cell(first.metric, note=RESPONSE_LENGTH)}
+    cells = {"metric": Cell(first.metric, href=page_of(BASELINE), note=RESPONSE_LENGTH)}
     cells |= _number_cells(document.baseline, params)
     for column in ("about", "device", *(key for key, _, _, _ in COSTS)):
         cells[column] = Cell(reason="it is no metric")
@@ -354,10 +355,10 @@ def _cost_cells(cost: Cost | None) -> dict[str, Cell]:
 PEOPLE = (
     (
         CEILING,
-        "ceiling: √reliability",
+        "human ceiling",
         (
-            "the highest correlation that a perfect metric could reach with the mean of these "
-            "ratings (Spearman 1904)"
+            "√reliability: the highest correlation that a perfect metric could reach with the mean "
+            "of these ratings (Spearman 1904)"
         ),
     ),
     (
@@ -367,7 +368,7 @@ PEOPLE = (
     ),
     (
         LEAVE_ONE_OUT,
-        "leave-one-out agreement",
+        "single rater with the others",
         "one rater against the mean of the others, averaged over raters",
     ),
 )

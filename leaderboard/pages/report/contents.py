@@ -230,7 +230,7 @@ def _metric_section(
     ]
     columns = [column for column in columns if column.startswith((level, "seconds", "usd"))]
     section = Section(
-        f"metrics-{level}", f"Metrics against people, {level} level", figures=[figure]
+        f"metrics-{level}", f"Metrics and human ratings, {level} level", figures=[figure]
     )
     section.tables.append(_shown(replace(table, id=f"metrics-{level}"), columns))
     if level == "turn" and _is_one_turn_each(version):

@@ -48,7 +48,7 @@ def method_of(
         paragraphs.append(("Human ratings", _ratings(agreement)))
         cited.append("krippendorff")
     if correlations.rows:
-        paragraphs.append(("Metrics against people", _correlations(correlations)))
+        paragraphs.append(("Metrics and human ratings", _correlations(correlations)))
         paragraphs.append(("Intervals", _intervals(correlations)))
         paragraphs.append(("Ceiling", CEILING))
         cited += ["kendall", "jackknife", "attenuation", "spearman-brown"]
