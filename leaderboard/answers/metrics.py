@@ -159,6 +159,9 @@ class Cost:
 
 
 PeopleByLevel = Mapping[str, PeopleCoefficients]
+BASELINE = "response_length"
+"""The metric that is the trivial baseline of leaderboards, with its defaults: a row of its own, and
+no metric among the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +191,11 @@ class MetricCorrelations(WithIntervals):
     @property
     def levels(self) -> list[str]:
         return list(self.leave_one_out_agreement)
+
+    def rows_of(self, metric: str) -> list[CorrelationRow]:
+        """Of each level; of ``response_length`` the baseline's."""
+        rows = [row for row in self.rows if row.metric == metric]
+        return list(self.baseline) if metric == BASELINE and not rows else rows
 
     def baseline_at(self, level: str) -> CorrelationRow | None:
         """None where nothing is correlated at this level."""

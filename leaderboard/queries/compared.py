@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from annotations.corpora.queries import NotFound
 from annotations.corpora.rating_queries import SliceOf
 from annotations.models import System
+from leaderboard.answers.metrics import BASELINE
 from workers.metrics.base import Level
 from workers.metrics.common.configuration import Configuration
 
@@ -76,10 +77,6 @@ class Computed(Configuration):
     def _values(self, name: str) -> list[str]:
         return sorted({value for made in self.made_with for known, value in made if known == name})
 
-
-BASELINE = "response_length"
-"""The metric that is the trivial baseline of leaderboards, with its defaults: a row of its own
-(``response_length.py``), and no metric among the others."""
 
 Finest = Literal["turn", "dialogue", "system"]
 

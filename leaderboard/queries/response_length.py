@@ -11,7 +11,8 @@ import numpy as np
 from annotations.corpora.queries import language_of
 from annotations.corpora.rating_queries import TurnOrder
 from annotations.models import CorpusVersion, Response, System
-from leaderboard.queries.compared import BASELINE, Computed, MetricScores
+from leaderboard.answers.metrics import BASELINE
+from leaderboard.queries.compared import Computed, MetricScores
 from workers.metrics.common.configuration import parse
 from workers.metrics.common.tokenisation import Tokenisation
 

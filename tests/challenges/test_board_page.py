@@ -153,7 +153,9 @@ def test_the_note_says_which_submission_stands_there(
 def test_organisers_are_told_that_they_alone_see_the_private_board() -> None:
     round = board_round(public_share=0.5)
     lead = client_of(made_user("lead", "organiser"))
-    assert "Only organisers see this leaderboard now." in text_of(lead.get(address(round, "private")))
+    assert "Only organisers see this leaderboard now." in text_of(
+        lead.get(address(round, "private"))
+    )
     assert "Only organisers see this leaderboard now." not in text_of(lead.get(address(round)))
 
 

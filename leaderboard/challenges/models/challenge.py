@@ -133,7 +133,7 @@ class Round(models.Model):
     release_at = models.DateTimeField(
         null=True,
         blank=True,
-        db_column="release_at",  # so that processes of 0.2.0 go on while it is upgraded
+        db_column="unveil_at",  # so that processes of 0.2.0 go on while it is upgraded
         help_text="When everybody sees the private leaderboard.",
     )
     shows_corpus_baselines = models.BooleanField(

@@ -152,7 +152,7 @@ def agreement_table(configuration: Configuration, answers: Sequence[OnCorpus]) -
         (
             version,
             document,
-            {row.level: row for row in document.rows if row.metric == configuration.text},
+            {row.level: row for row in document.rows_of(configuration.text)},
         )
         for version, document in answers
     ]

@@ -17,7 +17,7 @@ from common.mathml import equations_of, mathml
 from common.roles import is_organiser
 from common.web import page
 from leaderboard import queries
-from leaderboard.answers.metrics import Disagreement, MetricCorrelations, ScoreDistribution
+from leaderboard.answers.metrics import Disagreement, ScoreDistribution
 from leaderboard.figures import Figure
 from leaderboard.pages.metric.figures import score_histogram, system_scores
 from leaderboard.pages.metric.query import Judged, disagreement, judged, score_spread
@@ -228,14 +228,8 @@ def _agreement(configuration: Configuration, ran: list[queries.Ran]) -> dict[str
         "waiting": [version for version, seen in found if seen.state == "waiting"],
         "stale": [version for version, seen in found if seen.state == "stale"],
         "failed": [(version, seen) for version, seen in found if seen.state == "failed"],
-        "unrated": [
-            version for version, answer in ready if not _has_row(answer, configuration.text)
-        ],
+        "unrated": [version for version, answer in ready if not answer.rows_of(configuration.text)],
     }
-
-
-def _has_row(answer: MetricCorrelations, text: str) -> bool:
-    return any(row.metric == text for row in answer.rows)
 
 
 # --- on one corpus --------------------------------------------------------------------------------

@@ -190,7 +190,7 @@ def scatter_figures(
         "dialogue": _dialogue_points(human, scores),
         "system": _system_points(human, scores, _human_means(standing)),
     }
-    rows = {row.level: row for row in document.rows if row.metric == metric}
+    rows = {row.level: row for row in document.rows_of(metric)}
     scatters = [
         metric_vs_human_scatter(
             points[level],

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from common.estimates import Estimate
 from common.tables import Cell, Column, Row, Table, estimate_cell
 from leaderboard.answers.metrics import (
+    BASELINE,
     Averages,
     Coefficients,
     CorrelationRow,
@@ -38,7 +39,6 @@ from leaderboard.pages.metrics.filters import (
     method_of,
 )
 from leaderboard.pages.metrics.letters import Letters
-from leaderboard.queries.compared import BASELINE
 from workers.runs.metric_list import page_of
 
 CEILING, RELIABILITY, LEAVE_ONE_OUT = (

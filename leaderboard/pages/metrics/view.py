@@ -190,7 +190,7 @@ def _will_be_there(request: HttpRequest, found: Look[MetricCorrelations]) -> boo
         bool(requested)
         and found.is_under_way
         and found.answer is not None
-        and all(row.metric != requested for row in found.answer.rows)
+        and not found.answer.rows_of(requested)
     )
 
 
@@ -199,7 +199,7 @@ def _chosen_metric(request: HttpRequest, document: MetricCorrelations, params: B
     names."""
     known = list(dict.fromkeys(row.metric for row in document.rows))
     requested: str = request.GET.get("metric", "")
-    if requested in known:
+    if document.rows_of(requested):
         return requested
     if requested:
         raise Http404(f"{requested} is not computed on this corpus")
