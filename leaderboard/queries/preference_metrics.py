@@ -44,7 +44,7 @@ METHOD = (
 )
 
 
-@registered("preference-metrics", version=1, resolved=with_choice, shown_first=of_preferences)
+@registered("preference-metrics", version=2, resolved=with_choice, shown_first=of_preferences)
 def preference_metrics(
     version: CorpusVersion, aspect: str = "", level: str = "", systems: str | None = None
 ) -> PreferenceMetrics:
@@ -66,7 +66,7 @@ def preference_metrics(
     ]
     fine = scores.select(np.flatnonzero(is_fine).tolist())
     apart = _differences(votes, fine, order)
-    length = response_lengths(votes.systems, order)
+    length = response_lengths(version, votes.systems, order)
     rows = list(_rows(votes, fine, apart))
     conversation = votes.battles.conversation
     tests = compare_accuracies(list(apart), votes.battles.won, conversation)
