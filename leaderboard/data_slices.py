@@ -11,8 +11,11 @@ from annotations.corpora.queries import NotFound
 from annotations.corpora.slices import NO_SLICE, resolve_slice, slice_size, slices_of
 from annotations.models import CorpusVersion
 
-MAX_OFFERED = 20
-"""Values of one key that the page offers; an address may name any that is counted."""
+MAX_OFFERED, MAX_OPTIONS = 20, 100
+"""Values of one key, and of all keys, that the page offers; an address may name any that is
+counted."""
+FEWEST = 2
+"""Conversations of a value that is offered: one alone says nothing of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,8 @@ def slice_options(version: CorpusVersion, chosen: str) -> list[tuple[str, str]]:
         for key, values in slices_of(version).items()
         if len(values) <= MAX_OFFERED
         for value, count in values.items()
-    ]
+        if count >= FEWEST
+    ][:MAX_OPTIONS]
     if chosen and chosen not in dict(offered):
         offered.append((chosen, _label(version, chosen)))
     return [(NO_SLICE, _("All")), *offered] if offered else []

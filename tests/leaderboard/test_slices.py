@@ -180,6 +180,15 @@ class TestPages:
         assert '<option value="domain:food" selected>domain: food (6)</option>' in shown
         assert "Of the 6 conversations with domain: food alone" in shown
 
+    def test_a_value_of_one_conversation_is_not_offered(
+        self, whole: CorpusVersion, client: Client
+    ) -> None:
+        client.get("/corpora/whole/systems/")
+        compute_waiting()
+        shown = client.get("/corpora/whole/systems/").content.decode()
+        assert 'value="domain:travel"' in shown
+        assert 'value="serial:7"' not in shown
+
     def test_an_unknown_slice_is_not_found_and_asks_no_worker(
         self, whole: CorpusVersion, client: Client
     ) -> None:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.collected import Collection
-from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.problems import ImportFailed, Problems
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.survey_items import (
+    SurveyFiles,
     SurveyItem,
     aspect_of,
     is_items,
     item_of,
     survey_files,
 )
-from annotations.formats.importers.table_source import number_in, read_rows
+from annotations.formats.importers.table_source import headings, number_in, read_rows
 from annotations.formats.records import PreferenceRecord
 
 _TIME = "Timestamp"
@@ -47,10 +48,10 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     """
     collection = Collection(problems)
     files = survey_files(path, collection, problems)
-    rows = list(read_rows(files.answers, problems))
-    questions = [name for name in (rows[0][1] if rows else ()) if name not in (_TIME, *_PEOPLE)]
+    questions = [name for name in headings(files.answers) if name not in (_TIME, *_PEOPLE)]
+    remarks = _remarks(files, questions)
     people: dict[str, str] = {}
-    for line, row in rows:
+    for line, row in read_rows(files.answers, problems):
         refused = [
             name
             for name in questions
@@ -64,8 +65,8 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         for question in questions:
             if row[question].strip() and not _CONSENT.search(question):
                 _take(question, row[question].strip(), rater, line, files.items)
-        for question in questions:
-            if files.items and _is_remark(question, rows, files.items) and row[question].strip():
+        for question in remarks:
+            if row[question].strip():
                 item = next(iter(files.items.values()))
                 item.of.comment(item.turn, item.system, rater, row[question].strip(), line)
         _keep_time(row, rater, files.items)
@@ -112,15 +113,24 @@ def _is_tie(text: str) -> bool:
     return bool(re.fullmatch(words, text.strip(), re.IGNORECASE))
 
 
-def _is_remark(
-    question: str, rows: list[tuple[int, dict[str, str]]], items: Mapping[str, SurveyItem]
-) -> bool:
-    """A question about no item whose answers choose none."""
-    if item_of(question, items) or _CONSENT.search(question):
-        return False
-    keys = {key.casefold() for key in items}
-    answers = [row[question].strip() for _, row in rows if row[question].strip()]
-    return not any(text.casefold() in keys or _is_tie(text) for text in answers)
+def _remarks(files: SurveyFiles, questions: Sequence[str]) -> list[str]:
+    """Questions about no item whose answers choose none."""
+    open_ended = [
+        question
+        for question in questions
+        if files.items and not item_of(question, files.items) and not _CONSENT.search(question)
+    ]
+    keys = {key.casefold() for key in files.items}
+    choosing: set[str] = set()
+    try:
+        for _, row in read_rows(files.answers, Problems(files.answers.name)):
+            for question in open_ended:
+                text = row[question].strip()
+                if text and (text.casefold() in keys or _is_tie(text)):
+                    choosing.add(question)
+    except ImportFailed:
+        pass  # the second reading meets the same fault, and tells it
+    return [question for question in open_ended if question not in choosing]
 
 
 def _keep_time(row: Mapping[str, str], rater: str, items: Mapping[str, SurveyItem]) -> None:

@@ -59,28 +59,17 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     """
     collection = Collection(problems)
     files = survey_files(path, collection, problems)
-    rows = [(line, row) for line, row in read_rows(files.answers, problems)]
-    imports = next((row for _, row in rows[:3] if _is_imports(row.values())), {})
-    if not imports:
-        problems.stop(
-            "", "", f"{files.answers.name} has no row of import ids, as Qualtrics writes it"
-        )
-    answers = rows[rows.index(next(one for one in rows if one[1] is imports)) + 1 :]
-    questions = [name for name in imports if name not in _OF_THE_VISIT]
-    numeric = {
-        name
-        for name in questions
-        if any(number_in(row[name]) is not None for _, row in answers)
-        and not imports[name].rstrip('"}').endswith("_TEXT")
-    }
+    imports, imports_line, numeric = _questions(files.answers, problems)
     first = next(iter(files.items.values()), None)
-    for line, row in answers:
+    for line, row in read_rows(files.answers, problems):
+        if line <= imports_line:
+            continue
         if "preview" in f"{row.get(_STATUS, '')} {row.get(_CHANNEL, '')}".casefold():
             problems.skip(line, _STATUS, "is a preview")
             continue
         rater = clean_name(row.get(_RATER)) or f"row {line}"
         remarks = []
-        for name in questions:
+        for name in imports:
             text = row[name].strip()
             item = item_of(name, files.items)
             if is_missing(text):
@@ -103,6 +92,25 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         for one in {id(item.of): item.of for item in files.items.values()}.values():
             one.metadata.setdefault("answers", {})[rater] = visit
     yield from collection.records()
+
+
+def _questions(path: Path, problems: Problems) -> tuple[dict[str, str], int, set[str]]:
+    """(import id by question, line of the import ids, questions in whose answers numbers stand)."""
+    imports: dict[str, str] = {}
+    imports_line = 0
+    numeric: set[str] = set()
+    for number, (line, row) in enumerate(read_rows(path, Problems(path.name))):
+        if imports:
+            for name in imports.keys() - numeric:
+                is_typed = imports[name].rstrip('"}').endswith("_TEXT")
+                if not is_typed and number_in(row[name]) is not None:
+                    numeric.add(name)
+        elif number < 3 and _is_imports(row.values()):
+            imports = {name: one for name, one in row.items() if name not in _OF_THE_VISIT}
+            imports_line = line
+    if not imports:
+        problems.stop("", "", f"{path.name} has no row of import ids, as Qualtrics writes it")
+    return imports, imports_line, numeric
 
 
 def _is_imports(cells: Sequence[str] | object) -> bool:

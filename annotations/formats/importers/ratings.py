@@ -239,7 +239,7 @@ def _detect(sample: FileSample) -> float:
 
 IMPORTER = Importer(
     name="ratings",
-    summary="one rating a row (CSV): dialog_id, turn, system, context, response, rater, score",
+    summary="an older reading of tables (CSV), which goes with 0.4.0: use table",
     stream=stream,
     detect=_detect,
     description=_DESCRIPTION,

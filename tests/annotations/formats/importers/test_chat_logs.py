@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from annotations.formats.importers.base import survey
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.registry import importers
 from annotations.formats.records import (
@@ -205,3 +208,23 @@ def test_what_wildchat_says_about_people_is_not_read(tmp_path: Path) -> None:
         {"toxic": False},
         {"language": "English"},
     ]
+
+
+def test_a_file_is_surveyed_in_a_fraction_of_its_size(tmp_path: Path) -> None:
+    """8,000 messages of 2,000 characters, 16 MB; what is held is one conversation and the ids."""
+    path = tmp_path / "chats.jsonl"
+    said = [
+        {"role": "assistant" if place % 2 else "user", "content": "x" * 2_000}
+        for place in range(10)
+    ]
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(800):
+            file.write(json.dumps({"id": f"c{number}", "messages": said}) + "\n")
+    tracemalloc.start()
+    try:
+        (found,) = survey(importers()["messages"], path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found.counts.messages == 8_000
+    assert peak < 2_000_000
