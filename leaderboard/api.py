@@ -168,19 +168,17 @@ def get_correlations(
     nothing is stored yet the answer is 202: ask again."""
     version = version_of(request, place.slug, params)
     aspect = aspect_of(version, params.aspect)
-    field = "slice"
     try:
         data_slice = resolve_slice(version, params.slice or NO_SLICE)
-        field = "systems"
+    except NotFound as unknown:
+        errors = [{"field": "query.slice", "message": str(unknown)}]
+        raise Refused(422, str(unknown), code="slice", errors=errors) from None
+    try:
         requested = correlation_params(aspect, params.systems, data_slice)
         found = look(version, metric_leaderboard, **requested)
     except NotFound as unknown:
-        raise Refused(
-            422,
-            str(unknown),
-            code=field,
-            errors=[{"field": f"query.{field}", "message": str(unknown)}],
-        ) from None
+        errors = [{"field": "query.systems", "message": str(unknown)}]
+        raise Refused(422, str(unknown), code="systems", errors=errors) from None
     answer = found.answer
     if answer is None:
         return not_yet(found, response)
