@@ -241,14 +241,14 @@ def _spans(question: Question, answer: Any) -> Iterator[Row]:
 
 def tagged(view: ItemView, questions: Sequence[QuestionView]) -> ItemView:
     """The item, with the labels that each judged utterance may get beside it."""
-    asked = [one for one in questions if one.type == "utterance_labels"]
-    if not asked:
+    labelling = [one for one in questions if one.type == "utterance_labels"]
+    if not labelling:
         return view
     parts = tuple(
         replace(
             part,
             lines=tuple(
-                replace(line, tags=tuple(_tags(one, line.place) for one in asked))
+                replace(line, tags=tuple(_tags(one, line.place) for one in labelling))
                 if line.judged
                 else line
                 for line in part.lines
@@ -273,12 +273,17 @@ def answered(revision: RatingRevision) -> list[tuple[str, str]]:
     if revision.form is None:
         return []
     form = form_of(revision.form.schema)
-    given = revision.answers or {}
-    return [
-        (question.name, _in_words(question, given[question.key]))
+    words = answers_in_words(form, revision.answers or {})
+    return [(form.question(key).name, text) for key, text in words.items()]
+
+
+def answers_in_words(form: Form, answers: Mapping[str, Any]) -> dict[str, str]:
+    """By question, in the order of the form; answers to no question of it are left out."""
+    return {
+        question.key: _in_words(question, answers[question.key])
         for question in form.questions
-        if question.key in given
-    ]
+        if question.key in answers
+    }
 
 
 def _in_words(question: Question, answer: Any) -> str:

@@ -9,14 +9,24 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotations.campaigns.flag_text import flag_text
-from annotations.campaigns.models import Assignment, Campaign, Item, Participation
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    Item,
+    Participation,
+    RatingRevision,
+)
 from annotations.campaigns.queries.quality import RaterQuality
+from annotations.campaigns.queries.ratings import form_of_campaign
+from annotations.campaigns.question_view import answers_in_words
 from annotations.campaigns.rater_statistics.own_ratings import ChecksPassed
-from annotations.campaigns.scale import SCORES
+from annotations.questions.schema import Form
 from common.tables import Cell, Column, Row, Table, estimate_cell
 from common.tables.numerals import written
 
 _COUNT = {"kind": "number", "decimals": 0}
+QUESTIONS_SHOWN = 6
+"""Of a form; the columns of the others are details."""
 
 
 def raters_table(campaign: Campaign, raters: Iterable[RaterQuality]) -> Table:
@@ -55,7 +65,11 @@ def raters_table(campaign: Campaign, raters: Iterable[RaterQuality]) -> Table:
             help=_("At that pace, without a pause."),
             detail=True,
         ),
-        Column("use", _("Scores 1 to 5"), help=_("Share of each score.")),
+        Column(
+            "use",
+            _("Scores 1 to 5") if campaign.form is None else _("Scores"),
+            help=_("Share of each score."),
+        ),
         Column(
             "entropy",
             _("Entropy, bits"),
@@ -155,8 +169,8 @@ def _rater_row(rater: RaterQuality) -> Row:
         "pace": Cell(reason=pace.reason) if pace.seconds is None else Cell(pace.seconds),
         "per_hour": Cell(reason=pace.reason) if pace.per_hour is None else Cell(pace.per_hour),
         "use": Cell(_shares(rater), bars=use.shares)
-        if rater.done
-        else Cell(reason=_("nothing rated yet")),
+        if rater.done and rater.levels
+        else Cell(reason=_("not of few values") if rater.done else _("nothing rated yet")),
         "entropy": Cell(reason=_("nothing rated yet"))
         if use.entropy is None
         else Cell(use.entropy),
@@ -197,8 +211,8 @@ def state_of(person: Participation) -> str:
 
 def _shares(rater: RaterQuality) -> str:
     return ", ".join(
-        f"{score}: {written(100 * share, 0)} %"
-        for score, share in zip(SCORES, rater.use.shares, strict=True)
+        f"{score:g}: {written(100 * share, 0)} %"
+        for score, share in zip(rater.levels, rater.use.shares, strict=True)
     )
 
 
@@ -210,13 +224,20 @@ def _checks(checks: ChecksPassed) -> Cell:
 
 def ratings_table(campaign: Campaign, ratings: Iterable[Assignment]) -> Table:
     """Newest first, as ``ratings`` are."""
-    axes = {axis["key"]: axis["name"] for axis in campaign.axes}
+    form = form_of_campaign(campaign)
+    answer_columns = (
+        (Column("score", _("Score"), **_COUNT), Column("low", _("Marked low")))
+        if form is None
+        else tuple(
+            Column(f"q-{question.key}", question.name, detail=place >= QUESTIONS_SHOWN)
+            for place, question in enumerate(form.questions)
+        )
+    )
     columns = (
         Column("item", _("Item"), "link"),
         Column("system", _("System")),
         Column("rater", _("Rater"), "link"),
-        Column("score", _("Score"), **_COUNT),
-        Column("low", _("Marked low")),
+        *answer_columns,
         Column(
             "counts",
             _("Counts"),
@@ -247,23 +268,40 @@ def ratings_table(campaign: Campaign, ratings: Iterable[Assignment]) -> Table:
         ),
         Column("at", _("Rated, UTC")),
     )
-    rows = tuple(_rating_row(campaign, rating, axes) for rating in ratings)
+    rows = tuple(_rating_row(campaign, rating, form) for rating in ratings)
     return Table("ratings", _("Ratings, newest first"), columns, rows)
 
 
-def _rating_row(campaign: Campaign, rating: Assignment, axes: dict[str, str]) -> Row:
+def _judgement_cells(
+    campaign: Campaign, revision: RatingRevision, form: Form | None
+) -> dict[str, Cell]:
+    if form is not None:
+        words = answers_in_words(form, revision.answers or {})
+        return {
+            f"q-{question.key}": Cell(words[question.key])
+            if question.key in words
+            else Cell(reason=_("not answered"))
+            for question in form.questions
+        }
+    axes = {axis["key"]: axis["name"] for axis in campaign.axes}
+    low = revision.low_axes
+    marked = (
+        Cell(reason=_("not asked"))
+        if low is None
+        else Cell(", ".join(axes.get(key, key) for key in low) or _("none"))
+    )
+    return {"score": Cell(revision.score), "low": marked}
+
+
+def _rating_row(campaign: Campaign, rating: Assignment, form: Form | None) -> Row:
     revision, item, person = rating.current, rating.item, rating.participation
     system = item.chat_system or item.system
-    low = revision.low_axes
     raters = reverse("campaign-raters", args=[campaign.slug])
     cells = {
         "item": Cell(place_of(item), href=_address_of(campaign, item)),
         "system": Cell(system.name) if system else Cell(reason=_("a text of the organiser's")),
         "rater": Cell(person.pseudonym, href=f"{raters}?rater={person.position + 1}#rater"),
-        "score": Cell(revision.score),
-        "low": Cell(reason=_("not asked"))
-        if low is None
-        else Cell(", ".join(axes.get(key, key) for key in low) or _("none")),
+        **_judgement_cells(campaign, revision, form),
         "counts": Cell(_why_counts(rating)),
         "comment": Cell(revision.comment) if revision.comment else Cell(reason=_("none")),
         "revision": Cell(revision.number),

@@ -6,9 +6,13 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 
 from annotations.campaigns.models import Campaign
+from annotations.campaigns.queries.ratings import form_of_campaign
 
 
 def guidelines_to_start_from(campaign: Campaign) -> str:
+    form = form_of_campaign(campaign)
+    if form is not None and form.guidelines:
+        return form.guidelines
     if campaign.kind == Campaign.Kind.COLLECTION:
         return _collection()
     return "\n\n".join([_task(campaign), _scale(campaign), *_axes(campaign), _care()]) + "\n"

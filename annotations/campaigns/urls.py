@@ -6,6 +6,7 @@ from django.urls import path
 from annotations.campaigns.views import (
     checks,
     collect,
+    form,
     guidelines,
     organise,
     quality,
@@ -27,6 +28,7 @@ urlpatterns = [
     path(f"{CAMPAIGN}/state/", organise.campaign_state, name="campaign-state"),
     path(f"{CAMPAIGN}/delete/", organise.campaign_delete, name="campaign-delete"),
     path(f"{CAMPAIGN}/guidelines/", guidelines.campaign_guidelines, name="campaign-guidelines"),
+    path(f"{CAMPAIGN}/form/", form.campaign_form, name="campaign-form"),
     path(f"{CAMPAIGN}/invitations/", organise.campaign_invite, name="campaign-invite"),
     path(
         f"{CAMPAIGN}/invitations/<int:pk>/revoke/", organise.campaign_revoke, name="campaign-revoke"

@@ -299,9 +299,9 @@ def open_sections(page: str) -> list[str]:
 def test_sections_fold_but_for_the_task_and_what_is_wrong(organiser: Client) -> None:
     version = made_version()
     page = organiser.get(reverse("campaign-new")).content.decode()
-    assert open_sections(page) == ["task", "chosen-systems", "items"]
+    assert open_sections(page) == ["task", "chosen-systems", "items", "questions-asked"]
     answer = organiser.post(reverse("campaign-new"), form_of(version, seed="-1", label_5="point 4"))
     assert open_sections(answer.content.decode()) == [
-        *("task", "chosen-systems", "items"),
+        *("task", "chosen-systems", "items", "questions-asked"),
         *("scale", "checks-and-address"),
     ]

@@ -91,6 +91,8 @@ MATRIX = [
     _for_organisers("campaign-delete", "POST", "done"),
     _for_organisers("campaign-guidelines", "GET", "200"),
     _for_organisers("campaign-guidelines", "POST", "done", text="Read twice."),
+    _for_organisers("campaign-form", "GET", "200"),
+    _for_organisers("campaign-form", "POST", "422", text="questions"),
     _for_organisers("campaign-invite", "POST", "done"),
     _for_organisers("campaign-revoke", "POST", "done", TURNS, "invitation"),
     _for_organisers("campaign-checks", "GET", "200"),

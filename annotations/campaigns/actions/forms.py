@@ -9,7 +9,12 @@ from django.utils.translation import gettext as _
 
 from annotations import audit
 from annotations.campaigns.actions.opening import is_being_opened
-from annotations.campaigns.actions.setup import WrongState
+from annotations.campaigns.actions.setup import (
+    CampaignParams,
+    WrongState,
+    create,
+    write_guidelines,
+)
 from annotations.campaigns.models import Campaign, FormVersion
 from annotations.campaigns.plan.form_changes import levels_of, meaning_changes
 from annotations.questions.reading import form_of
@@ -75,6 +80,18 @@ def _next_version(stored: Campaign, form: Form, data: dict[str, Any], its: str) 
     return FormVersion.objects.create(
         campaign=stored, number=stored.form.number + 1, schema=data, digest=its
     )
+
+
+def create_asking(params: CampaignParams, form: Form | None, by: Any = None) -> Campaign:
+    """A draft that asks this form, with the form's guidelines; without one, the scale from 1 to 5.
+    Raises what ``setup.create`` and ``write_form`` raise, with nothing stored."""
+    with transaction.atomic():
+        campaign = create(params, by=by)
+        if form is not None:
+            write_form(campaign, form, by=by)
+            if form.guidelines:
+                write_guidelines(campaign, form.guidelines, by=by)
+    return campaign
 
 
 def remove_form(campaign: Campaign, by: Any = None) -> None:

@@ -3,7 +3,9 @@ leaderboard sees them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.db import connection, transaction
@@ -13,11 +15,19 @@ from django.utils.translation import gettext as _
 
 from annotations import audit
 from annotations.campaigns.models import Campaign
-from annotations.campaigns.queries.ratings import OVERALL, counted_ratings, ratings_data_version
-from annotations.campaigns.scale import HIGHEST, LOWEST
+from annotations.campaigns.queries.ratings import (
+    OVERALL,
+    aspects_of,
+    counted_ratings,
+    form_of_campaign,
+    main_aspect,
+    ratings_data_version,
+    scored_aspect,
+)
 from annotations.corpora import staging
 from annotations.corpora.actions import data_changed
-from annotations.models import CorpusVersion, Rater, Rating
+from annotations.models import CorpusVersion, Label, Rater, Rating, Response
+from annotations.questions.schema import Form, Question
 from common.text import text_fault
 
 LONGEST_ASPECT = 100
@@ -33,7 +43,8 @@ def publish(campaign: Campaign, aspect: str = "", by: Any = None) -> int:
 
     Without an aspect it is the one published under before, else ``overall``, or ``overall
     (<slug>)`` where the corpus has human scores of that name. Publishing again replaces. Axes and
-    comments are not published. Raises ``CannotPublish``.
+    comments are not published. Of a form, each question that scores becomes an aspect, of which
+    ``aspect`` names the main one, and the others become labels. Raises ``CannotPublish``.
 
     The copies belong to raters of a staged version, which nobody sees, until one short transaction
     gives these raters to the corpus version, and takes those of a former publication away.
@@ -45,9 +56,10 @@ def publish(campaign: Campaign, aspect: str = "", by: Any = None) -> int:
         if not campaign.published_aspect:
             _refuse_taken(version, aspect)
         state = _state_of(campaign)
+        names = _aspect_names(campaign, version, aspect)
     copies, former = staging.empty_version(), staging.empty_version()
     try:
-        count = _copy(campaign, copies, aspect)
+        count = _copy(campaign, copies, names)
         with transaction.atomic():
             staging.renew(copies)
             campaign, version = _locked(campaign)
@@ -58,8 +70,10 @@ def publish(campaign: Campaign, aspect: str = "", by: Any = None) -> int:
             was_main = bool(former_aspect) and version.main_aspect == former_aspect
             if campaign.published_aspect:
                 _take_out(campaign, version, former)
-            _refuse_taken(version, aspect)
-            undo = _announce(version, aspect, was_main)
+            for name in names.values():
+                _refuse_taken(version, name)
+            undo = _announce(campaign, version, names, was_main)
+            undo["counted"] = counted_ratings(campaign).count()
             undo["raters"] = _give_raters(campaign, copies, version)
             undo["changes"] = campaign.changes
             campaign.published_aspect, campaign.published_at = aspect, timezone.now()
@@ -112,11 +126,31 @@ def default_aspect(campaign: Campaign) -> str:
     """What ``publish`` would call the ratings now."""
     if campaign.published_aspect:
         return campaign.published_aspect
-    return (
-        f"{OVERALL} ({campaign.slug})"[:LONGEST_ASPECT]
-        if _is_taken(campaign.version, OVERALL)
-        else OVERALL
-    )
+    name = dict(aspects_of(campaign)).get(main_aspect(campaign), OVERALL)
+    return _free_name(campaign, campaign.version, name)
+
+
+def _free_name(campaign: Campaign, version: CorpusVersion, name: str) -> str:
+    if not _is_taken(version, name):
+        return name[:LONGEST_ASPECT]
+    return f"{name[: LONGEST_ASPECT - len(campaign.slug) - 3]} ({campaign.slug})"
+
+
+def _aspect_names(campaign: Campaign, version: CorpusVersion, aspect: str) -> dict[str, str]:
+    """Aspect of the campaign → its name in the corpus, that of the main one first."""
+    main = main_aspect(campaign)
+    names = {main: aspect}
+    if campaign.form is not None:
+        before = campaign.publication.get("names", {})
+        for key, name in aspects_of(campaign):
+            if key != main:
+                names[key] = before.get(key) or _free_name(campaign, version, name)
+    twice = [name for name, times in Counter(names.values()).items() if times > 1]
+    if twice:
+        raise CannotPublish(
+            _("two questions would have the name %(aspect)s; choose another") % {"aspect": twice[0]}
+        )
+    return names
 
 
 def _locked(campaign: Campaign) -> tuple[Campaign, CorpusVersion]:
@@ -139,6 +173,8 @@ def _refuse_unless_ready(campaign: Campaign, version: CorpusVersion) -> None:
         raise CannotPublish(
             _("pause or close the campaign first, so that what is published no longer changes")
         )
+    if not main_aspect(campaign):
+        raise CannotPublish(_("no question of the form has a score; export the answers instead"))
     if not counted_ratings(campaign).exists():
         raise CannotPublish(_("no rating counts yet"))
     if campaign.simulated and not version.simulated:
@@ -173,9 +209,12 @@ def _is_taken(version: CorpusVersion, aspect: str) -> bool:
     return bool(identical) and Rating.objects.filter(rater__version=version, aspect=aspect).exists()
 
 
-def _announce(version: CorpusVersion, aspect: str, was_main: bool) -> dict[str, Any]:
-    """Add the aspect to the version; the main one where nobody had rated it, or where it replaces
-    the main one. Returns what undoes it."""
+def _announce(
+    campaign: Campaign, version: CorpusVersion, names: Mapping[str, str], was_main: bool
+) -> dict[str, Any]:
+    """Add the aspects to the version; the first is its main one where nobody had rated it, or where
+    it replaces the main one. Returns what undoes it."""
+    aspect = next(iter(names.values()))
     campaigns = version.campaigns.exclude(published_aspect="")
     main = campaigns.filter(published_aspect=version.main_aspect).first()
     undo: dict[str, Any] = {
@@ -183,10 +222,18 @@ def _announce(version: CorpusVersion, aspect: str, was_main: bool) -> dict[str, 
         "scale": version.scales.get(aspect),
         # As it was before any campaign was published: that one may be taken out before this one
         "main_aspect": version.main_aspect if main is None else main.publication["main_aspect"],
+        "names": dict(names),
+        "others": {
+            name: {"announced": name in version.aspects, "scale": version.scales.get(name)}
+            for name in names.values()
+            if name != aspect
+        },
     }
-    if not undo["announced"]:
-        version.aspects = [*version.aspects, aspect]
-    version.scales = {**version.scales, aspect: [LOWEST, HIGHEST]}
+    version.aspects = [*dict.fromkeys([*version.aspects, *names.values()])]
+    version.scales = {
+        **version.scales,
+        **{name: list(scored_aspect(campaign, key).scale) for key, name in names.items()},
+    }
     if was_main or not Rating.objects.filter(rater__version=version).exists():
         version.main_aspect = aspect
     version.save(update_fields=["aspects", "scales", "main_aspect"])
@@ -205,8 +252,9 @@ RATING_COLUMNS = (
 ROWS_A_READ = 10_000
 
 
-def _copy(campaign: Campaign, copies: CorpusVersion, aspect: str) -> int:
-    """Raters, and the ratings of theirs that count, as those of a staged version."""
+def _copy(campaign: Campaign, copies: CorpusVersion, names: Mapping[str, str]) -> int:
+    """Raters, and the ratings of theirs that count, as those of a staged version. Returns how many
+    ratings there are of the main aspect."""
     counted = counted_ratings(campaign)
     people = campaign.participations.filter(pk__in=counted.values("participation"))
     raters = {
@@ -221,20 +269,84 @@ def _copy(campaign: Campaign, copies: CorpusVersion, aspect: str) -> int:
     Rater.objects.bulk_create(raters.values())
     now = Rating._meta.get_field("created_at").get_db_prep_save(timezone.now(), connection)
 
-    def rows() -> Iterator[tuple[object, ...]]:
+    def rated(column: str) -> Iterator[tuple[Rater, int | None, int | None, int, Any]]:
+        """(rater, response, system, dialogue, value of the column); a response or a system."""
         for person, rater in raters.items():
             own = counted_ratings(campaign).filter(participation=person).order_by("position")
-            columns = ("item__response", "item__system", "item__dialogue", "current__score")
+            columns = ("item__response", "item__system", "item__dialogue", f"current__{column}")
             chosen = own.values_list("position", *columns)
             last = -1
             while page := list(chosen.filter(position__gt=last)[:ROWS_A_READ]):
-                for _position, response, system, dialogue, score in page:
-                    of_turn = response is not None
-                    rated = (response, None, None) if of_turn else (None, system, dialogue)
-                    yield rater.pk, aspect, *rated, score, "", now
+                for _position, response, system, dialogue, value in page:
+                    yield rater, response, None if response else system, dialogue, value
                 last = page[-1][0]
 
-    return staging.insert(copies, Rating, RATING_COLUMNS, rows())
+    def scores(aspects: Mapping[str, str]) -> Iterator[tuple[object, ...]]:
+        scored = [(name, scored_aspect(campaign, key)) for key, name in aspects.items()]
+        for rater, response, system, dialogue, value in rated(scored[0][1].column):
+            place = (response, system, None if response else dialogue)
+            for name, one in scored:
+                if (score := one.score(value)) is not None:
+                    yield rater.pk, name, *place, score, "", now
+
+    main = next(iter(names))
+    count = staging.insert(copies, Rating, RATING_COLUMNS, scores({main: names[main]}))
+    others = {key: name for key, name in names.items() if key != main}
+    if others:
+        staging.insert(copies, Rating, RATING_COLUMNS, scores(others))
+    if (form := form_of_campaign(campaign)) is not None:
+        staging.insert(copies, Label, LABEL_COLUMNS, _labels(form, rated("answers")))
+    return count
+
+
+LABEL_COLUMNS = ("rater", "question", "value", "response", "dialogue", "system")
+
+
+def _labels(
+    form: Form, rated: Iterable[tuple[Rater, int | None, int | None, int, Any]]
+) -> Iterator[tuple[object, ...]]:
+    """What is no score: categories, orders and texts. Labels of utterances belong to the response
+    of their turn."""
+    labelling = [question for question in form.questions if question.exported == "label"]
+    responses: dict[tuple[int, int], list[int]] = {}
+    for rater, response, system, dialogue, answers in rated:
+        for question in labelling:
+            answer = (answers or {}).get(question.key)
+            if answer is None:
+                continue
+            if question.type == "utterance_labels":
+                if response is not None:
+                    places = [response]
+                else:
+                    key = (system or 0, dialogue)
+                    if key not in responses:
+                        responses[key] = _responses_of(*key)
+                    places = responses[key]
+                for number, chosen in sorted(answer.items(), key=lambda pair: int(pair[0])):
+                    if int(number) <= len(places):
+                        value = json.dumps(chosen)
+                        yield rater.pk, question.name, value, places[int(number) - 1], None, None
+                continue
+            value = json.dumps(_label_value(question, answer), ensure_ascii=False)
+            of = (response, None, None) if response else (None, dialogue, system)
+            yield rater.pk, question.name, value, *of
+
+
+def _responses_of(system: int, dialogue: int) -> list[int]:
+    """Keys, in the order of the turns, as raters see and number them."""
+    found = Response.objects.filter(system=system, turn__dialogue=dialogue)
+    return list(found.order_by("turn__number").values_list("pk", flat=True))
+
+
+def _label_value(question: Question, answer: Any) -> str | list[str]:
+    """A text, or the categories that were chosen, in their order."""
+    if question.type == "ranking":
+        return sorted(answer, key=lambda key: answer[key])
+    if question.type == "best_worst":
+        return [answer["best"], answer["worst"]]
+    if question.type == "span" and isinstance(answer, list):
+        return [span["label"] for span in answer]
+    return [str(one) for one in answer] if isinstance(answer, list) else str(answer)
 
 
 def _give_raters(campaign: Campaign, copies: CorpusVersion, version: CorpusVersion) -> str:
@@ -260,11 +372,12 @@ def _take_out(campaign: Campaign, version: CorpusVersion, former: CorpusVersion)
     raters = version.raters.filter(name__startswith=f"{undo['raters']}/rater ")
     removed = Rating.objects.filter(rater__in=raters, aspect=aspect).count()
     raters.update(version=former)
-    version.scales = {name: scale for name, scale in version.scales.items() if name != aspect}
-    if undo["announced"]:
-        version.scales |= {aspect: undo["scale"]} if undo["scale"] is not None else {}
-    else:
-        version.aspects = [name for name in version.aspects if name != aspect]
+    for one, before in {aspect: undo, **undo.get("others", {})}.items():
+        version.scales = {name: scale for name, scale in version.scales.items() if name != one}
+        if before["announced"]:
+            version.scales |= {one: before["scale"]} if before["scale"] is not None else {}
+        else:
+            version.aspects = [name for name in version.aspects if name != one]
     if version.main_aspect == aspect:
         former = undo["main_aspect"]
         version.main_aspect = (

@@ -33,9 +33,8 @@ def encoded(value: Value) -> str:
 
 
 class AnswersForm(JudgementForm):
-    """Answers to one version of the campaign's form: the newest, or that of a page which was loaded
-    before it changed. ``raw`` and ``faults`` are by question, for the page that shows them
-    again."""
+    """Answers to one version of the campaign's form: the newest, or that of a page loaded before it
+    changed. ``raw`` and ``faults`` are by question, for the page that shows them again."""
 
     form = forms.IntegerField(
         min_value=1,
@@ -63,24 +62,24 @@ class AnswersForm(JudgementForm):
         if version is None:
             self.add_error("form", _("The campaign has no form of this number."))
             return cleaned
-        asked = form_of(version.schema)
+        schema = form_of(version.schema)
         material = Material({})
-        if any(question.type in ("span", "utterance_labels") for question in asked.questions):
+        if any(question.type in ("span", "utterance_labels") for question in schema.questions):
             material = self.material()
         fields = dict(self.data.lists())
-        self.raw = from_fields(asked, fields) | {
+        self.raw = from_fields(schema, fields) | {
             question.key: spans_of(question, fields, material)
-            for question in asked.questions
+            for question in schema.questions
             if question.type == "span"
         }
         cleaned["form_version"] = version
         try:
-            cleaned["answers"] = check(asked, self.raw, material)
+            cleaned["answers"] = check(schema, self.raw, material)
         except AnswerError as error:
             self.faults = error.messages
             for key, text in error.messages.items():
-                self.add_error(None, f"{asked.question(key).name}: {text}" if key else text)
-        cleaned["question_ms"] = self._times(asked)
+                self.add_error(None, f"{schema.question(key).name}: {text}" if key else text)
+        cleaned["question_ms"] = self._times(schema)
         return cleaned
 
     def _version(self, number: int) -> FormVersion | None:
@@ -89,10 +88,10 @@ class AnswersForm(JudgementForm):
             return newest
         return FormVersion.objects.filter(campaign=self.campaign, number=number).first()
 
-    def _times(self, asked: Form) -> dict[str, int]:
+    def _times(self, schema: Form) -> dict[str, int]:
         times = {
             question.key: TimingField().clean(self.data.get(f"ms.{question.key}"))
-            for question in asked.questions
+            for question in schema.questions
         }
         return {key: time for key, time in times.items() if time is not None}
 
@@ -127,9 +126,9 @@ def _span(question: Question, row: Mapping[str, str], material: Material) -> dic
 
 def _place(text: str, row: Mapping[str, str], material: Material) -> tuple[int, int]:
     """(utterance, start): where the page's script says that it is, else where it stands first."""
-    said, start = row.get("utterance", ""), row.get("start", "")
-    if said.isdecimal() and start.isdecimal() and len(said + start) < 12:
-        number, at = int(said), int(start)
+    utterance, start = row.get("utterance", ""), row.get("start", "")
+    if utterance.isdecimal() and start.isdecimal() and len(utterance + start) < 12:
+        number, at = int(utterance), int(start)
         if material.utterances.get(number, "")[at : at + len(text)] == text:
             return number, at
     for number, whole in material.utterances.items():

@@ -36,7 +36,9 @@ from annotations.campaigns.models.campaign import MOST_RATERS_PER_ITEM, random_s
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import Question
 from annotations.campaigns.scale import DEFAULT_AXES, DEFAULT_LABELS, SCORES
+from annotations.campaigns.templates_of_forms import template_named, templates_for
 from annotations.models import CorpusVersion, System
+from annotations.questions.schema import Form
 
 Kind = Campaign.Kind
 LONGEST_LABEL = 60
@@ -118,6 +120,13 @@ class CampaignForm(AllocationFields):
         initial=2,
         label=gettext_lazy("Raters per item (k)"),
         help_text=gettext_lazy("How many people rate each item. Agreement needs at least 2."),
+    )
+    template = forms.ChoiceField(
+        required=False,
+        label=gettext_lazy("Template"),
+        help_text=gettext_lazy(
+            "The questions can be changed afterwards, on the campaign's page Questions."
+        ),
     )
     label_1, label_2, label_3, label_4, label_5 = (_label(score) for score in SCORES)
     axes_below = forms.TypedChoiceField(
@@ -243,6 +252,10 @@ class CampaignForm(AllocationFields):
             *((score, _("for scores below %(score)s") % {"score": score}) for score in SCORES[1:]),
             (SCORES[-1] + 1, _("for every score")),
         ]
+        fields["template"].choices = [
+            ("", _("Score from 1 to 5, with axes")),
+            *((one.name, one.title) for one in templates_for(self.kind_now)),
+        ]
         if self.campaign is None:
             self.initial.setdefault("systems", ticked_at_first(offered))
             self.initial.setdefault("chat_systems", list(fields["chat_systems"].queryset))
@@ -251,7 +264,7 @@ class CampaignForm(AllocationFields):
     def _select_fields_of_kind(self) -> None:
         retained = set(ONCE_OPENED if self.fixed else (*ALWAYS, *FIELDS_OF_KIND[self.kind_now]))
         for name in list(self.fields):
-            if name not in retained:
+            if name not in retained or (name == "template" and self.campaign is not None):
                 del self.fields[name]
         if self.kind_now == Kind.COLLECTION and not self.fixed:
             field = self.fields["dialogues"]
@@ -285,6 +298,13 @@ class CampaignForm(AllocationFields):
             self.add_error("closes_at", _("It must close after it opens."))
         if cleaned.get("axes_below") is not None and "axes" in cleaned and not cleaned["axes"]:
             self.add_error("axes", _("There are none to ask. Write some, or choose “never” above."))
+        if cleaned.get("template") and (
+            cleaned.get("allocation") == Campaign.Allocation.ADAPTIVE
+            or cleaned.get("target") not in (None, "", Campaign.Target.NONE)
+        ):
+            self.add_error(
+                "template", _("With a template, ratings are spread evenly and without a target.")
+            )
         labels = [cleaned[label].casefold() for label in LABELS if cleaned.get(label)]
         if len(set(labels)) < len(labels):
             self.add_error("label_5", _("Two points of the scale have the same label."))
@@ -327,6 +347,10 @@ class CampaignForm(AllocationFields):
         if "utterances" in cleaned:
             given["utterances"] = cleaned["utterances"]
         return CampaignParams(**given)
+
+    def chosen_form(self) -> Form | None:
+        """Of a valid form: what the chosen template asks; None for the scale from 1 to 5."""
+        return template_named(self.cleaned_data.get("template", ""), self.kind_now)
 
     def question(self) -> Question | None:
         """What the form, as it stands, would ask: for the dry run. None where a field that decides
@@ -384,7 +408,7 @@ class CampaignForm(AllocationFields):
     @property
     def open_sections(self) -> set[str]:
         """What decides what raters do; the others where something was chosen or is wrong."""
-        shown = {"task", "chosen-systems", "items"}
+        shown = {"task", "chosen-systems", "items", "questions"}
         if self.fixed or any(
             self[name].value()
             for name in ("groups", "opens_at", "closes_at")

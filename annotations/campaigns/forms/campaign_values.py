@@ -19,7 +19,7 @@ THRESHOLD_OF_KIND = {
     Kind.INTERACTIVE: DEFAULT_THRESHOLD,
 }
 LABELS = tuple(f"label_{score}" for score in SCORES)
-RATED = ("axes", "axes_below", "raters_per_item", *LABELS)
+RATED = ("template", "axes", "axes_below", "raters_per_item", *LABELS)
 SPREAD = ("allocation", "target", "target_pairs", "target_width")
 FIELDS_OF_KIND: dict[str, tuple[str, ...]] = {
     Kind.TURN: (

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from annotations.campaigns.forms.fields import PlainText, utc_moment
+from annotations.questions.reading import MOST_CHARACTERS
 
 INVITATION_DAYS = 14
 
@@ -24,6 +25,16 @@ class GuidelinesForm(forms.Form):
         ),
         widget=forms.Textarea(attrs={"rows": 22}),
         error_messages={"required": gettext_lazy("Write something first.")},
+    )
+
+
+class FormTextForm(forms.Form):
+    text = PlainText(
+        max_length=MOST_CHARACTERS,
+        label=gettext_lazy("Questions, as YAML"),
+        help_text=gettext_lazy("Each has a key, a type and a text."),
+        widget=forms.Textarea(attrs={"rows": 28, "spellcheck": "false", "class": "code"}),
+        error_messages={"required": gettext_lazy("Write a question first, or choose a template.")},
     )
 
 

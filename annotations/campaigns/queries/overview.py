@@ -19,6 +19,7 @@ from annotations.campaigns.models import (
     Assignment,
     Campaign,
     ChatSystem,
+    FormVersion,
     Guidelines,
     Invitation,
     Item,
@@ -315,6 +316,18 @@ def chat_systems() -> list[ChatSystem]:
 
 def groups() -> list[Group]:
     return list(Group.objects.order_by("name"))
+
+
+def forms_with_counts(campaign: Campaign) -> list[FormVersion]:
+    """Newest first, each with ``rating_count``: how many ratings that count now answer it."""
+    return list(
+        campaign.form_versions.order_by("-number").annotate(
+            rating_count=Count(
+                "ratingrevision",
+                filter=Q(ratingrevision__assignment__current=F("ratingrevision__pk")),
+            )
+        )
+    )
 
 
 def guidelines_with_counts(campaign: Campaign) -> list[Guidelines]:

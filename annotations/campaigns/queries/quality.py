@@ -17,7 +17,7 @@ from annotations.campaigns.models import (
     Participation,
     RatingRevision,
 )
-from annotations.campaigns.queries.ratings import campaign_matrix
+from annotations.campaigns.queries.ratings import campaign_matrix, main_aspect, scored_aspect
 from annotations.campaigns.rater_statistics.flags import (
     MostFrequentScore,
     QualityFlag,
@@ -41,7 +41,6 @@ from annotations.campaigns.rater_statistics.own_ratings import (
     scale_use,
     second_thoughts,
 )
-from annotations.campaigns.scale import SCORES
 from annotations.models import System
 from common.estimates import Estimate
 
@@ -72,6 +71,8 @@ class RaterQuality:
     flagged: int
     pace: Pace
     use: ScaleUse
+    levels: tuple[float, ...]
+    """The possible scores, along which ``use`` runs; none where they are not few."""
     longest_run: int
     beside: BesideOthers
     alpha: Estimate
@@ -95,8 +96,9 @@ class _Judged:
     lowest: int | None
     highest: int | None
     counts: bool
-    first: int = 0
-    last: int = 0
+    first: float | None = None
+    last: float | None = None
+    """Of the main aspect; None where a form's answers have no score."""
     active_ms: int | None = None
     flagged: bool = False
 
@@ -116,12 +118,14 @@ def raters_of(
     )
     skipped = Counter(skips.values_list("participation_id", flat=True))
     beside = _beside(campaign, people, judged, resamples, seed)
+    levels = scored_aspect(campaign, main_aspect(campaign)).levels or ()
     return [
         _quality(
             person,
             judged[person.pk],
             skipped[person.pk],
             beside.get(person.pk, NOTHING_RATED),
+            levels,
         )
         for person in people
     ]
@@ -178,15 +182,17 @@ def _judged(campaign: Campaign) -> dict[int, list[_Judged]]:
         one = _Judged(item, role, lowest, highest, slot is not None)
         by_rater[rater].append(one)
         by_assignment[pk] = one
+    scored = scored_aspect(campaign, main_aspect(campaign))
     judged_rows = (
         RatingRevision.objects.filter(assignment__participation__campaign=campaign)
         .order_by("number")
-        .values_list("assignment_id", "number", "score", "active_ms", "flagged")
+        .values_list("assignment_id", "number", scored.column, "active_ms", "flagged")
     )
-    for assignment, number, score, active_ms, flagged in judged_rows:
+    for assignment, number, value, active_ms, flagged in judged_rows:
         one = by_assignment.get(assignment)
         if one is None:
             continue
+        score = scored.score(value)
         if number == 1:
             one.first = score
         one.last, one.flagged = score, flagged
@@ -202,7 +208,7 @@ def _beside(
     resamples: int,
     seed: int,
 ) -> dict[int, _WithOthers]:
-    if campaign.version_id is None:
+    if campaign.version_id is None or not main_aspect(campaign):
         return {}
     items = campaign_matrix(campaign, excluded=True)
     matrix = items.matrix
@@ -228,10 +234,14 @@ def _beside(
 
 
 def _quality(
-    person: Participation, judged: list[_Judged], skipped: int, others: _WithOthers
+    person: Participation,
+    judged: list[_Judged],
+    skipped: int,
+    others: _WithOthers,
+    levels: Sequence[float],
 ) -> RaterQuality:
     regular = [one for one in judged if one.role == Item.Role.REGULAR]
-    scores = [one.last for one in regular]
+    scores = [one.last for one in regular if one.last is not None]
     seconds = pace(one.active_ms for one in regular)
     attention = _checked(judged, Item.Role.ATTENTION, lambda one: one.last)
     return RaterQuality(
@@ -241,13 +251,18 @@ def _quality(
         skipped=skipped,
         flagged=sum(one.flagged for one in regular),
         pace=seconds,
-        use=scale_use(scores, SCORES),
+        use=scale_use(scores if levels else (), levels),
+        levels=tuple(levels),
         longest_run=longest_run(scores),
         beside=others.beside,
         alpha=others.alpha,
         training=_checked(judged, Item.Role.TRAINING, lambda one: one.first),
         attention=attention,
-        thoughts=second_thoughts((one.first, one.last) for one in regular),
+        thoughts=second_thoughts(
+            (one.first, one.last)
+            for one in regular
+            if one.first is not None and one.last is not None
+        ),
         flags=quality_flags(
             pace=seconds,
             frequent=others.frequent,
@@ -259,11 +274,16 @@ def _quality(
     )
 
 
-def _checked(judged: list[_Judged], role: str, score_of: Callable[[_Judged], int]) -> ChecksPassed:
+def _checked(
+    judged: list[_Judged], role: str, score_of: Callable[[_Judged], float | None]
+) -> ChecksPassed:
     """Of training the first scores, as for passing it: the second comes after the answer was
     shown."""
     return checks_passed(
-        (score_of(one), one.lowest, one.highest)
+        (score, one.lowest, one.highest)
         for one in judged
-        if one.role == role and one.lowest is not None and one.highest is not None
+        if one.role == role
+        and one.lowest is not None
+        and one.highest is not None
+        and (score := score_of(one)) is not None
     )

@@ -12,9 +12,11 @@ from django.db.models import QuerySet
 from annotations.campaigns.models import Assignment, Campaign, Item, Message, RatingRevision
 from annotations.campaigns.queries.ratings import (
     OVERALL,
+    aspects_of,
     counted_ratings,
     given_ratings,
     rated_systems,
+    scored_aspect,
 )
 from annotations.corpora.record_stream import records_of
 from annotations.formats.exporters.rating_files import LOW_AXIS, RatedItem, RevisionRecord
@@ -137,6 +139,9 @@ def _revisions(assignments: list[int]) -> dict[int, tuple[RevisionRecord, ...]]:
             "active_ms",
             "shown_at",
             "created_at",
+            "form__number",
+            "answers",
+            "question_ms",
         )
     )
     return {
@@ -146,9 +151,19 @@ def _revisions(assignments: list[int]) -> dict[int, tuple[RevisionRecord, ...]]:
 
 
 def _revision(row: tuple) -> RevisionRecord:
-    number, score, low_axes, *rest, shown_at, created_at = row
+    number, score, low_axes, *rest, shown_at, created_at, form, answers, question_ms = row
     low = None if low_axes is None else tuple(low_axes)
-    return RevisionRecord(number, score, low, *rest, _iso(shown_at), _iso(created_at) or "")
+    return RevisionRecord(
+        number,
+        score,
+        low,
+        *rest,
+        _iso(shown_at),
+        _iso(created_at) or "",
+        form,
+        answers,
+        question_ms,
+    )
 
 
 def _iso(moment: datetime | None) -> str | None:
@@ -196,29 +211,32 @@ def campaign_records(campaign: Campaign, everything: bool = False) -> Iterator[R
 
 def _rating_records(campaign: Campaign, everything: bool) -> dict[str, list[RatingRecord]]:
     ratings = given_ratings(campaign) if everything else counted_ratings(campaign)
+    form, axes = campaign.form is not None, [axis["key"] for axis in campaign.axes]
     of_system = (
         "item__chat_system__name"
         if campaign.kind == Campaign.Kind.INTERACTIVE
         else "item__system__name"
     )
-    axes = [axis["key"] for axis in campaign.axes]
+    # (aspect of the record, where the rating has it)
+    scored = [
+        (key if form or key == OVERALL else f"{LOW_AXIS}{key}", scored_aspect(campaign, key))
+        for key in ([one for one, _ in aspects_of(campaign)] if form else [OVERALL, *axes])
+    ]
     found: dict[str, list[RatingRecord]] = {}
     rows = ratings.values_list(
         "item__dialogue__external_id",
         "item__turn__number",
         of_system,
         "participation__position",
-        "current__score",
-        "current__low_axes",
+        *("current__score", "current__low_axes", "current__answers"),
     )
-    for dialogue, turn, system, position, score, low in rows.iterator(chunk_size=ROWS_AT_A_TIME):
-        retained, rater = found.setdefault(dialogue, []), f"rater {position + 1}"
-        retained.append(RatingRecord(dialogue, turn, system, rater, OVERALL, float(score)))
-        if low is not None:
-            retained += [
-                RatingRecord(dialogue, turn, system, rater, f"{LOW_AXIS}{axis}", float(axis in low))
-                for axis in axes
-            ]
+    for dialogue, turn, system, position, *judged in rows.iterator(chunk_size=ROWS_AT_A_TIME):
+        given = dict(zip(("score", "low_axes", "answers"), judged, strict=True))
+        found.setdefault(dialogue, []).extend(
+            RatingRecord(dialogue, turn, system, f"rater {position + 1}", aspect, score)
+            for aspect, where in scored
+            if (score := where.score(given[where.column])) is not None
+        )
     return found
 
 

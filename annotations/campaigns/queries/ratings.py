@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,10 +25,15 @@ from annotations.campaigns.scale import SCORES
 from annotations.corpora.queries import NotFound
 from annotations.formats.records import Level
 from annotations.models import Rating
+from annotations.questions.answers import numeric
+from annotations.questions.reading import form_of
+from annotations.questions.schema import Form, Question
 
 OVERALL = "overall"
-"""The aspect that every campaign asks. The others are its axes, by key: 1 where marked low, 0 where
-asked and not."""
+"""The aspect that every campaign on the scale asks. The others are its axes, by key: 1 where marked
+low, 0 where asked and not. A campaign with a form has an aspect for each question that scores."""
+MOST_LEVELS = 21
+"""A scale of more points is read as one without steps."""
 
 
 @dataclass(frozen=True)
@@ -56,18 +61,41 @@ def level_of(campaign: Campaign) -> Level:
     return "turn" if campaign.kind == Campaign.Kind.TURN else "dialogue"
 
 
+def form_of_campaign(campaign: Campaign) -> Form | None:
+    """What it asks now; None where it asks the scale from 1 to 5."""
+    return None if campaign.form is None else form_of(campaign.form.schema)
+
+
+def question_keys(campaign: Campaign) -> list[str] | None:
+    """Of every version of its form, those of the newest first; None where it has none."""
+    if campaign.form is None:
+        return None
+    schemas = campaign.form_versions.order_by("-number").values_list("schema", flat=True)
+    return list(dict.fromkeys(one["key"] for schema in schemas for one in schema["questions"]))
+
+
+def main_aspect(campaign: Campaign) -> str:
+    """What stands for the whole rating: the overall score, or the form's question of that key, else
+    its first that scores; "" where none does."""
+    keys = [key for key, _ in aspects_of(campaign)]
+    return OVERALL if OVERALL in keys else next(iter(keys), "")
+
+
 def aspects_of(campaign: Campaign) -> list[tuple[str, str]]:
-    """(key, name): the overall score, then the axes where the campaign asks for them."""
+    """(key, name): the overall score, then the axes where the campaign asks for them; or the
+    questions of its form that score."""
+    if (form := form_of_campaign(campaign)) is not None:
+        return [(question.key, question.name) for question in form.scored]
     axes = campaign.axes if campaign.axes_below is not None else []
     return [(OVERALL, OVERALL), *((axis["key"], axis["name"]) for axis in axes)]
 
 
 def resolve_campaign_aspect(campaign: Campaign, requested: str | None) -> str:
-    """The aspect by its key or name; the overall score where none is asked for. Raises
-    ``NotFound``."""
+    """The aspect by its key or name; the main one where none is asked for. Raises ``NotFound``."""
     known = aspects_of(campaign)
+    requested = requested or main_aspect(campaign)
     for key, name in known:
-        if not requested or requested.casefold() in (key.casefold(), name.casefold()):
+        if requested.casefold() in (key.casefold(), name.casefold()):
             return key
     raise NotFound(
         f"{campaign.slug} has no aspect {requested!r}. Aspects: {', '.join(key for key, _ in known)}"
@@ -130,13 +158,12 @@ def ratings_data_version(campaign: Campaign) -> int:
 
 def campaign_matrix(
     campaign: Campaign,
-    aspect: str = OVERALL,
+    aspect: str = "",
     *,
     systems: Collection[str] | None = None,
     excluded: bool = False,
 ) -> CampaignItems:
-    """The matrix of the overall score (``OVERALL``) or of an axis, of all systems or of those
-    named.
+    """The matrix of an aspect, the main one unless named, of all systems or of those named.
 
     ``excluded=False`` reads the ratings that count, True also those of excluded raters. Training
     and attention items are never in it. Raises ``NotFound`` where the campaign has no such aspect.
@@ -144,16 +171,20 @@ def campaign_matrix(
     aspect = resolve_campaign_aspect(campaign, aspect)
     items = _items(campaign, systems)
     ratings = given_ratings(campaign) if excluded else counted_ratings(campaign)
-    column = "current__score" if aspect == OVERALL else "current__low_axes"
-    rows = list(ratings.values_list("item_id", "participation_id", column))
-    if aspect != OVERALL:  # only where it was asked
-        rows = [(item, rater, float(aspect in low)) for item, rater, low in rows if low is not None]
+    scored = scored_aspect(campaign, aspect)
+    rows = [
+        (item, rater, score)
+        for item, rater, value in ratings.values_list(
+            "item_id", "participation_id", f"current__{scored.column}"
+        )
+        if (score := scored.score(value)) is not None
+    ]
     raters, scores = _scores(items.pks, rows)
     matrix = RatingMatrix(
         scores=scores,
         dialogue_of_item=items.dialogue,
         raters=raters,
-        levels=tuple(map(float, SCORES)) if aspect == OVERALL else (0.0, 1.0),
+        levels=scored.levels,
     )
     return CampaignItems(
         level_of(campaign),
@@ -166,6 +197,50 @@ def campaign_matrix(
         items.turn,
         matrix,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredAspect:
+    """Where ratings have an aspect, and its score there. ``levels``: the possible scores; None
+    where they are not few. ``scale``: the lowest and the highest, None where unbounded."""
+
+    column: str
+    score: Callable[[Any], float | None]
+    levels: tuple[float, ...] | None
+    scale: tuple[float | None, float | None]
+
+
+def scored_aspect(campaign: Campaign, aspect: str) -> ScoredAspect:
+    """Of an aspect that the campaign has, or "" where it has none."""
+    form = form_of_campaign(campaign)
+    if form is not None:
+        return _scored_question(form.question(aspect)) if aspect else _NO_SCORE
+    if aspect == OVERALL:
+        levels = tuple(map(float, SCORES))
+        return ScoredAspect("score", float, levels, (levels[0], levels[-1]))
+
+    def is_low(marked: list[str] | None) -> float | None:
+        """None where it was not asked."""
+        return None if marked is None else float(aspect in marked)
+
+    return ScoredAspect("low_axes", is_low, (0.0, 1.0), (0.0, 1.0))
+
+
+def _scored_question(question: Question) -> ScoredAspect:
+    def score(answers: dict[str, Any]) -> float | None:
+        return numeric(question, answers.get(question.key))
+
+    if question.type == "choices":
+        return ScoredAspect("answers", score, None, (None, 1.0))
+    if question.type == "span":
+        return ScoredAspect("answers", score, None, (None, 0.0))
+    values = [numeric(question, value) for value in question.values]
+    points = sorted({value for value in values if value is not None})
+    levels = tuple(points) if len(points) <= MOST_LEVELS else None
+    return ScoredAspect("answers", score, levels, (points[0], points[-1]))
+
+
+_NO_SCORE = ScoredAspect("answers", lambda _answers: None, (), (None, None))
 
 
 @dataclass(frozen=True)
@@ -252,7 +327,7 @@ def _scores(
 
 def campaign_agreement(
     campaign: Campaign,
-    aspect: str = OVERALL,
+    aspect: str = "",
     systems: Sequence[str] | None = None,
     *,
     excluded: bool = False,
@@ -262,6 +337,7 @@ def campaign_agreement(
 ) -> dict[str, Any]:
     """The report of ``rating_queries.agreement_of``, of a campaign. ``items`` spares a
     second read."""
+    aspect = resolve_campaign_aspect(campaign, aspect)
     if items is None:
         items = campaign_matrix(campaign, aspect, systems=systems, excluded=excluded)
     report = agreement_report(items.matrix, resamples=resamples)
@@ -303,6 +379,7 @@ def publication_of(campaign: Campaign) -> Publication:
     published = of_campaign.count()
     newer = counted_ratings(campaign).filter(current__created_at__gt=campaign.published_at).exists()
     others_count = campaign.changes != campaign.publication.get("changes")
+    then = campaign.publication.get("counted", published)
     return Publication(
-        campaign.published_aspect, published, counted, published != counted or newer or others_count
+        campaign.published_aspect, published, counted, then != counted or newer or others_count
     )

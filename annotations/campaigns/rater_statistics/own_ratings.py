@@ -20,7 +20,7 @@ class ChecksPassed:
         return f"{self.passed} / {self.judged}"
 
 
-def checks_passed(judged: Iterable[tuple[int, int, int]]) -> ChecksPassed:
+def checks_passed(judged: Iterable[tuple[float, int, int]]) -> ChecksPassed:
     """Of training and attention items, from (score, lowest, highest) of each; both ends of the
     range pass."""
     results = [lowest <= score <= highest for score, lowest, highest in judged]
@@ -69,7 +69,7 @@ class ScaleUse:
         return tuple(count / total if total else 0.0 for count in self.counts)
 
 
-def scale_use(scores: Sequence[int], scale: Sequence[int]) -> ScaleUse:
+def scale_use(scores: Sequence[float], scale: Sequence[float]) -> ScaleUse:
     """Scores off the scale are an error of the caller and raise ``ValueError``."""
     if outside := set(scores) - set(scale):
         raise ValueError(f"not on the scale: {sorted(outside)}")
@@ -91,7 +91,7 @@ class SecondThoughts:
     mean_change: float | None
 
 
-def second_thoughts(first_and_last: Iterable[tuple[int, int]]) -> SecondThoughts:
+def second_thoughts(first_and_last: Iterable[tuple[float, float]]) -> SecondThoughts:
     pairs = list(first_and_last)
     changes = [abs(last - first) for first, last in pairs if last != first]
     return SecondThoughts(
@@ -99,7 +99,7 @@ def second_thoughts(first_and_last: Iterable[tuple[int, int]]) -> SecondThoughts
     )
 
 
-def longest_run(scores: Sequence[int]) -> int:
+def longest_run(scores: Sequence[float]) -> int:
     """Straight-lining: how many ratings in a row, in the order of work, had one score; 0 without
     ratings."""
     return max((sum(1 for _ in run) for _, run in groupby(scores)), default=0)

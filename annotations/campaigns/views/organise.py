@@ -23,7 +23,9 @@ from annotations.campaigns.forms.organising import DeleteForm, InvitationForm
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import first_item, question_of
+from annotations.campaigns.queries.ratings import form_of_campaign
 from annotations.campaigns.queries.work_queue import item_view
+from annotations.campaigns.question_view import question_views, tagged
 from common.web import page
 
 
@@ -113,11 +115,14 @@ def campaign_preview(request: HttpRequest, slug: str) -> HttpResponse:
     item = None if one.kind == Campaign.Kind.COLLECTION else first_item(question_of(one))
     if item is not None:
         item.campaign = one
+    form = form_of_campaign(one)
+    questions = [] if form is None else question_views(form)
     context = {
         "section": "campaigns",
         "tab": "preview",
         "campaign": one,
-        "view": None if item is None else item_view(item),
+        "view": None if item is None else tagged(item_view(item), questions),
+        "questions": questions,
         "scale": list(enumerate(one.scale_labels, start=1)),
     }
     return render(request, "campaigns/preview.html", context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import zipfile
 from collections.abc import Iterable
@@ -34,7 +35,7 @@ from annotations.campaigns.queries.rating_stream import (
     newest_ratings,
     ratings_to_export,
 )
-from annotations.campaigns.queries.ratings import publication_of
+from annotations.campaigns.queries.ratings import publication_of, question_keys
 from annotations.campaigns.rating_tables import raters_table, ratings_table
 from annotations.formats.exporters import mt_metrics_eval
 from annotations.formats.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
@@ -43,7 +44,7 @@ from common.temporary import temporary_folder
 from common.web import is_head_request, page, stream_as_file
 
 RATINGS_A_PAGE = 100
-FORMATS = ("csv", "revisions-csv", "jsonl", "mt-metrics-eval")
+FORMATS = ("csv", "revisions-csv", "jsonl", "mt-metrics-eval", "form")
 
 
 @require_safe
@@ -223,6 +224,7 @@ def _ratings_page(
         "campaign": campaign,
         "page": found,
         "table": table,
+        "shown_columns": ",".join(one.key for one in table.columns if not one.detail),
         "publication": publication_of(campaign),
         "may_publish": campaign.kind in (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE),
         "stands_still": campaign.state in (Campaign.State.PAUSED, Campaign.State.CLOSED),
@@ -245,13 +247,15 @@ def _rated_campaign(slug: str) -> Campaign:
 @organisers_page
 def export(request: HttpRequest, slug: str) -> HttpResponse:
     """The ratings as a file: ``format`` (``csv`` without it, ``revisions-csv``, ``jsonl``,
-    ``mt-metrics-eval``, a ZIP); ``names=1`` adds the account names, ``all=1`` what does not
-    count."""
+    ``mt-metrics-eval``, a ZIP; ``form``, every version of the form that they answer); ``names=1``
+    adds the account names, ``all=1`` what does not count."""
     campaign = _rated_campaign(slug)
     form = request.GET.get("format", "csv")
     accounts, everything = request.GET.get("names") == "1", request.GET.get("all") == "1"
     if form not in FORMATS:
         raise Http404(f"there is no format {form!r}. Formats: {', '.join(FORMATS)}")
+    if form == "form":
+        return _form_versions(campaign)
     name = f"{campaign.slug}-ratings" + ("-all" if everything else "")
     if form == "mt-metrics-eval":
         name += f"-{form}"
@@ -260,18 +264,33 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
         return _zip_of(campaign, everything, name)
     name += "-with-names" if accounts else ""
     found = ratings_to_export(campaign, everything, accounts)
-    axes = [axis["key"] for axis in campaign.axes]
+    axes, questions = [axis["key"] for axis in campaign.axes], question_keys(campaign)
     if form == "jsonl":
         return stream_as_file(
             json_lines(found, accounts), f"{name}.jsonl", "application/jsonl; charset=utf-8"
         )
     if form == "csv":
         return stream_as_file(
-            csv_of_ratings(found, axes, accounts), f"{name}.csv", "text/csv; charset=utf-8"
+            csv_of_ratings(found, axes, accounts, questions),
+            f"{name}.csv",
+            "text/csv; charset=utf-8",
         )
     return stream_as_file(
-        csv_of_revisions(found, axes, accounts), f"{name}-revisions.csv", "text/csv; charset=utf-8"
+        csv_of_revisions(found, axes, accounts, questions),
+        f"{name}-revisions.csv",
+        "text/csv; charset=utf-8",
     )
+
+
+def _form_versions(campaign: Campaign) -> HttpResponse:
+    if campaign.form is None:
+        raise Http404("the campaign has no form")
+    versions = [
+        {"version": one.number, "digest": one.digest, "form": one.schema}
+        for one in campaign.form_versions.order_by("number")
+    ]
+    text = json.dumps({"campaign": campaign.slug, "versions": versions}, ensure_ascii=False)
+    return stream_as_file((text + "\n",), f"{campaign.slug}-form.json", "application/json")
 
 
 def _zip_of(campaign: Campaign, everything: bool, name: str) -> HttpResponse:

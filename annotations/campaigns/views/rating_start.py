@@ -23,6 +23,8 @@ from annotations.campaigns.markdown import to_html
 from annotations.campaigns.models import Campaign, Guidelines, Participation
 from annotations.campaigns.outbox import outbox_name
 from annotations.campaigns.queries import work_queue as queries
+from annotations.campaigns.queries.ratings import form_of_campaign
+from annotations.campaigns.question_view import question_views
 from annotations.campaigns.scale import SCORES
 from common.text import parse_integer
 
@@ -62,6 +64,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("meet" if is_collection else "rating-work", slug)
     rates = participation is not None and campaign.kind != Campaign.Kind.COLLECTION
     text = queries.current_guidelines(campaign)
+    form = form_of_campaign(campaign)
     context = {
         "section": "rate",
         "campaign": campaign,
@@ -73,6 +76,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
         "guidelines": text,
         "guidelines_html": html_of(text),
         "scale": scale_of(campaign),
+        "questions": [] if form is None else question_views(form),
         "minutes": lease_minutes(),
         # Who pauses, or comes back, finds what still waited sent by the start page
         "outbox": outbox_name(participation) if rates else "",

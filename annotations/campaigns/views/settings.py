@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotations.campaigns.access import campaign_or_404, organisers_page
 from annotations.campaigns.actions import setup
+from annotations.campaigns.actions.forms import create_asking
 from annotations.campaigns.forms.campaign import CampaignForm
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries import overview
@@ -28,7 +29,7 @@ def campaign_new(request: HttpRequest) -> HttpResponse:
         return _form_page(request, form, changed=True)
     if request.method == "POST" and form.is_valid():
         try:
-            campaign = setup.create(form.params(), by=request.user)
+            campaign = create_asking(form.params(), form.chosen_form(), by=request.user)
         except setup.SlugTaken:
             form.add_error("slug", _("Another campaign has this address."))
         else:

@@ -9,7 +9,7 @@ tells which kind of file it is.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,10 @@ COLUMNS = {
     "spread adaptively (docs/statistics_allocation.md); else empty",
     "current": "of revisions only: 1 for the one that holds",
     "revision": "its number, from 1",
-    "score": "1 to 5",
+    "score": "1 to 5; of a campaign with a form these columns stand in its place:",
+    "form": "number of the version of the form that was answered",
+    "answer_<question>": "one column a question, as JSON; a text as it is; empty where it was not "
+    "answered",
     "low_<axis>": "one column an axis: 1 marked low, 0 asked and not marked, empty where not asked",
     "flagged": "0 or 1",
     "comment": "text",
@@ -74,10 +77,13 @@ class RevisionRecord:
         active_ms: likewise, without the time in which nothing was done.
         shown_at: when the item could first be seen, by the browser; ISO 8601 in UTC.
         created_at: when the revision was stored; ISO 8601 in UTC.
+        form: number of the version of the campaign's form; None where it has none.
+        answers: to the form, by question; None where there is none.
+        question_ms: when each question was answered last, in milliseconds from showing the item.
     """
 
     number: int
-    score: int
+    score: int | None
     low_axes: tuple[str, ...] | None
     flagged: bool
     comment: str
@@ -87,6 +93,9 @@ class RevisionRecord:
     active_ms: int | None
     shown_at: str | None
     created_at: str
+    form: int | None = None
+    answers: Mapping[str, Any] | None = None
+    question_ms: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +173,10 @@ _RATING_FIELDS = (
 
 
 def csv_of_ratings(
-    ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False
+    ratings: Iterable[RatedItem],
+    axes: Sequence[str],
+    accounts: bool = False,
+    questions: Sequence[str] | None = None,
 ) -> Iterator[str]:
     """CSV of the current ratings, one row per rating.
 
@@ -173,20 +185,25 @@ def csv_of_ratings(
         axes: keys of the axes, each of which gets a column ``low_KEY``: 1 where marked low, 0 where
             asked and not marked, empty where not asked.
         accounts: include the column ``account``.
+        questions: keys of the form's questions, each of which gets a column ``answer_KEY`` in place
+            of the score; None where the campaign has no form.
 
     Returns:
         Iterator over lines that end in CR LF, first the heading line behind a byte order mark. The
         column ``revision`` is the number of the current revision.
     """
     head = [*_position_columns(accounts), *_RATER_COLUMNS]
-    yield csv_heading([*head, "revision", "score", *_axis_columns(axes), *_RATING_FIELDS])
+    yield csv_heading([*head, "revision", *_judgement_columns(axes, questions), *_RATING_FIELDS])
     for rating in ratings:
         cells = [*_place(rating, accounts), *_standing(rating)]
-        yield csv_line([*cells, *_judgement_cells(rating.current, axes)])
+        yield csv_line([*cells, *_judgement_cells(rating.current, axes, questions)])
 
 
 def csv_of_revisions(
-    ratings: Iterable[RatedItem], axes: Sequence[str], accounts: bool = False
+    ratings: Iterable[RatedItem],
+    axes: Sequence[str],
+    accounts: bool = False,
+    questions: Sequence[str] | None = None,
 ) -> Iterator[str]:
     """CSV of ratings with their history, one row per revision.
 
@@ -194,6 +211,8 @@ def csv_of_revisions(
         ratings: in the order of the rows.
         axes: keys of the axes, as in ``csv_of_ratings``.
         accounts: include the column ``account``.
+        questions: keys of the form's questions, each of which gets a column ``answer_KEY`` in place
+            of the score; None where the campaign has no form.
 
     Returns:
         Iterator over lines that end in CR LF, first the heading line behind a byte order mark. The
@@ -201,13 +220,17 @@ def csv_of_revisions(
     """
     head = [*_position_columns(accounts), *_RATER_COLUMNS]
     yield csv_heading(
-        [*head, "current", "revision", "score", *_axis_columns(axes), *_RATING_FIELDS]
+        [*head, "current", "revision", *_judgement_columns(axes, questions), *_RATING_FIELDS]
     )
     for rating in ratings:
         cells = [*_place(rating, accounts), *_standing(rating)]
         for revision in rating.revisions:
             yield csv_line(
-                [*cells, int(revision is rating.current), *_judgement_cells(revision, axes)]
+                [
+                    *cells,
+                    int(revision is rating.current),
+                    *_judgement_cells(revision, axes, questions),
+                ]
             )
 
 
@@ -231,13 +254,11 @@ def _document(rating: RatedItem, accounts: bool) -> dict[str, Any]:
         zip(_position_columns(accounts), _place(rating, accounts), strict=True)
     )
     document |= {name: getattr(rating, name) for name in _RATER_COLUMNS}
-    document["score"] = rating.current.score
-    document["low_axes"] = _listed(rating.current.low_axes)
+    document |= _judgement_as_json(rating.current)
     document["revisions"] = [
         {
             "revision": one.number,
-            "score": one.score,
-            "low_axes": _listed(one.low_axes),
+            **_judgement_as_json(one),
             **{name: getattr(one, name) for name in _RATING_FIELDS},
         }
         for one in rating.revisions
@@ -247,6 +268,16 @@ def _document(rating: RatedItem, accounts: bool) -> dict[str, Any]:
             {"speaker": speaker, "text": text} for speaker, text in rating.conversation
         ]
     return document
+
+
+def _judgement_as_json(revision: RevisionRecord) -> dict[str, Any]:
+    if revision.answers is None:
+        return {"score": revision.score, "low_axes": _listed(revision.low_axes)}
+    return {
+        "form": revision.form,
+        "answers": revision.answers,
+        "question_ms": revision.question_ms,
+    }
 
 
 def _listed(axes: tuple[str, ...] | None) -> list[str] | None:
@@ -272,13 +303,27 @@ def _standing(rating: RatedItem) -> list[Cell]:
     ]
 
 
-def _axis_columns(axes: Sequence[str]) -> list[str]:
-    return [f"{LOW_AXIS}{axis}" for axis in axes]
+def _judgement_columns(axes: Sequence[str], questions: Sequence[str] | None) -> list[str]:
+    if questions is not None:
+        return ["form", *(f"answer_{key}" for key in questions)]
+    return ["score", *(f"{LOW_AXIS}{axis}" for axis in axes)]
 
 
-def _judgement_cells(revision: RevisionRecord, axes: Sequence[str]) -> list[Cell]:
-    low = revision.low_axes
-    marks: list[Cell] = [None if low is None else int(axis in low) for axis in axes]
+def _judgement_cells(
+    revision: RevisionRecord, axes: Sequence[str], questions: Sequence[str] | None
+) -> list[Cell]:
     values = [getattr(revision, name) for name in _RATING_FIELDS]
     values[0] = int(revision.flagged)
+    if questions is not None:
+        given = revision.answers or {}
+        answers = [_answer(given[key]) if key in given else None for key in questions]
+        return [revision.number, revision.form, *answers, *values]
+    low = revision.low_axes
+    marks: list[Cell] = [None if low is None else int(axis in low) for axis in axes]
     return [revision.number, revision.score, *marks, *values]
+
+
+def _answer(answer: Any) -> Cell:
+    if isinstance(answer, str | int | float) and not isinstance(answer, bool):
+        return answer
+    return json.dumps(answer, ensure_ascii=False, allow_nan=False)

@@ -12,7 +12,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotations.campaigns.models import Campaign
-from annotations.campaigns.queries.ratings import OVERALL
+from annotations.campaigns.queries.ratings import OVERALL, form_of_campaign
+from annotations.questions.answers import numeric
 from common.tables import Cell, Column, Row, Table
 from leaderboard.estimate_cells import cell_of
 from leaderboard.pages.raters.agreement_tables import agreement_tables
@@ -47,19 +48,16 @@ def _signature(signature: str, document: dict[str, Any]) -> str:
 
 def _distribution_table(campaign: Campaign, document: dict[str, Any]) -> Table:
     total = sum(one["ratings"] for one in document["distribution"])
-    overall = document["aspect"] == OVERALL
     rows = []
     for one in document["distribution"]:
-        level, count = int(one["level"]), one["ratings"]
-        label = (
-            campaign.scale_labels[level - 1] if overall else (_("not low"), _("marked low"))[level]
-        )
+        level, count = f"{one['level']:g}", one["ratings"]
+        label = _label_of(campaign, document["aspect"], one["level"])
         share = count / total if total else None
         rows.append(
             Row(
                 f"level-{level}",
                 {
-                    "score": Cell(f"{level} · {label}" if overall else label),
+                    "score": Cell(label),
                     "ratings": Cell(count),
                     "share": Cell(reason=_("no ratings")) if share is None else Cell(100 * share),
                 },
@@ -71,6 +69,21 @@ def _distribution_table(campaign: Campaign, document: dict[str, Any]) -> Table:
         Column("share", _("Share, %"), "number", decimals=1),
     )
     return Table("distribution", _("Distribution of scores"), columns, tuple(rows))
+
+
+def _label_of(campaign: Campaign, aspect: str, level: float) -> str:
+    """What a score of an aspect is called; of a form's questions, the score alone where it has no
+    label."""
+    form = form_of_campaign(campaign)
+    if form is None and aspect != OVERALL:
+        return (_("not low"), _("marked low"))[int(level)]
+    if form is None:
+        return f"{level:g} · {campaign.scale_labels[int(level) - 1]}"
+    question = form.question(aspect)
+    texts = question.labels or [option.label for option in question.options]
+    pairs = zip(question.values, texts, strict=False)
+    labels = {numeric(question, value): text for value, text in pairs}
+    return f"{level:g} · {labels[level]}" if level in labels else f"{level:g}"
 
 
 def _system_table(document: dict[str, Any]) -> Table:

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.rating_stream import campaign_records, ratings_to_export
-from annotations.campaigns.queries.ratings import campaign_by_slug
+from annotations.campaigns.queries.ratings import campaign_by_slug, question_keys
 from annotations.console import ConsoleCommand
 from annotations.corpora.queries import NotFound
 from annotations.formats.exporters import mt_metrics_eval
@@ -93,7 +93,7 @@ class Command(ConsoleCommand):
 
 
 def _write(campaign: Campaign, folder: Path, form: str, everything: bool, names: bool) -> None:
-    axes = [axis["key"] for axis in campaign.axes]
+    axes, questions = [axis["key"] for axis in campaign.axes], question_keys(campaign)
     if form == "mt-metrics-eval":
         mt_metrics_eval.write(campaign_records(campaign, everything), (), folder)
     elif form == "jsonl":
@@ -104,7 +104,8 @@ def _write(campaign: Campaign, folder: Path, form: str, everything: bool, names:
     else:
         for name, lines in (("ratings.csv", csv_of_ratings), ("revisions.csv", csv_of_revisions)):
             _write_lines(
-                folder / name, lines(ratings_to_export(campaign, everything, names), axes, names)
+                folder / name,
+                lines(ratings_to_export(campaign, everything, names), axes, names, questions),
             )
 
 
