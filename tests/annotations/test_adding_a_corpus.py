@@ -249,6 +249,16 @@ def test_the_good_records_are_stored_where_that_is_chosen_and_the_page_lists_the
     assert "is empty" in file
 
 
+@pytest.mark.parametrize(
+    "bad", [b'{"a": "\0"}', b'{"a": "\xff"}', b'{"type": "\\ud800\\u0000"}', b"<b>"]
+)
+def test_bad_bytes_are_listed_as_text_that_a_database_takes(organiser: Client, bad: bytes) -> None:
+    send(organiser, COOKS + bad + b"\n", good_only="on")
+    page = organiser.get("/corpora/cooks/")
+    assert "What the file held and this version does not" in said(page)
+    assert "<b>" not in page.content.decode()
+
+
 def test_others_do_not_see_what_was_left_out(organiser: Client, client: Client) -> None:
     send(organiser, HALF_BAD, good_only="on", seen_by="everybody")
     assert "bread" not in said(client.get("/corpora/cooks/"))

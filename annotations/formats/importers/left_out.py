@@ -14,6 +14,7 @@ from annotations.formats.importers.json_source import array_elements, file_lines
 from annotations.formats.importers.problems import ImportFailed, Problems, Where
 from annotations.formats.importers.unpacking import unpacked
 from common.tables.csv_text import csv_heading, csv_line
+from common.text import storable
 
 MOST = 1_000
 """Records that are named."""
@@ -95,7 +96,9 @@ def left_out(path: Path, part: PartSurvey) -> LeftOut:
         part.skipped_count,
         len(part.left_out),
         tuple(
-            LeftOutRecord(str(one.where), one.field, one.message, texts.get(one.where, ""))
+            LeftOutRecord(
+                *map(storable, (str(one.where), one.field, one.message, texts.get(one.where, "")))
+            )
             for one in listed
         ),
     )
