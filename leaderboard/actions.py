@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +79,25 @@ def store_submitted_metric(
     )
     data_changed([version.pk])
     return metric
+
+
+def copy_submitted_metrics(
+    systems: Mapping[int, int], older: CorpusVersion, newer: CorpusVersion
+) -> None:
+    """Submitted metrics of an older version for one that was made of it, with the scores of systems
+    that have the same responses in both (keys of the older version to those of the newer)."""
+    shown = older.submitted_metrics.filter(withdrawn_at__isnull=True).select_related("owner")
+    for metric in shown.order_by("pk"):
+        rows = metric.scores.filter(system__in=list(systems))
+        scores = {
+            systems[row.system_id]: row.scores
+            if metric.level != SubmittedMetric.Level.SYSTEM
+            else [row.system_score]
+            for row in rows
+        }
+        described = Described(metric.name, metric.level, metric.higher_is_better, metric.link)
+        with suppress(NameTaken):
+            store_submitted_metric(newer, metric.owner, described, metric.sha256, scores)
 
 
 def _mean(scores: Sequence[float | None]) -> float | None:

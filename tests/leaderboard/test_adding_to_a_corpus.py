@@ -16,6 +16,7 @@ from leaderboard.metric_score_tables import add_metric_scores
 from leaderboard.models import SubmittedMetric, SubmittedScores
 from tests.annotations.stored import stored, two_systems
 from tests.campaigns.sets import made_user
+from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
 
@@ -126,6 +127,47 @@ class TestMetricScores:
         with pytest.raises(ImportFailed, match="is the name of other scores"):
             add_metric_scores(version, written(tmp_path, SCORES), ann)
         assert [one.name for one in SubmittedMetric.objects.all()] == ["nist"]
+
+
+class TestScoresThatComeAlong:
+    RESPONSE = "dialog_id,turn,system,response\nd0,1,dull,yes\n"
+
+    def newest(self, folder: Path, text: str) -> CorpusVersion:
+        call_command("add_to_corpus", "small", str(written(folder, text)))
+        return CorpusVersion.objects.latest("number")
+
+    def test_runs_of_unchanged_systems_name_the_new_version(
+        self, version: CorpusVersion, tmp_path: Path
+    ) -> None:
+        call_command("score", corpus="small", metrics="response_length", inline=True)
+        newest = self.newest(tmp_path, RATINGS)
+        older, newer = (
+            MetricRun.objects.filter(system__version=one).order_by("system__position")
+            for one in (version, newest)
+        )
+        assert [run.turn_scores for run in newer] == [run.turn_scores for run in older]
+        assert all(f"corpus_version:{newest.label}" in run.signature for run in newer)
+        assert all(f"corpus_version:{version.label}" in run.signature for run in older)
+        call_command("score", corpus="small", metrics="response_length", inline=True)
+        assert newer.count() == 2
+
+    def test_a_system_that_got_a_response_is_scored_again(
+        self, version: CorpusVersion, tmp_path: Path
+    ) -> None:
+        call_command("score", corpus="small", metrics="response_length", inline=True)
+        newest = self.newest(tmp_path, self.RESPONSE)
+        runs = MetricRun.objects.filter(system__version=newest)
+        assert [run.system.name for run in runs] == ["echo"]
+
+    def test_submitted_metrics_keep_the_scores_of_unchanged_systems(
+        self, version: CorpusVersion, tmp_path: Path
+    ) -> None:
+        (bleurt, nist) = add_metric_scores(version, written(tmp_path, SCORES), made_user("ann"))
+        newest = self.newest(tmp_path, self.RESPONSE)
+        copies = newest.submitted_metrics.all()
+        assert [one.sha256 for one in copies] == [bleurt.metric.sha256, nist.metric.sha256]
+        (row,) = copies[0].scores.all()
+        assert (row.system.name, row.scores) == ("echo", [0.5, -0.25, 0.0])
 
 
 class TestCommand:

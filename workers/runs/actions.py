@@ -61,6 +61,28 @@ def add_missing(configuration: Configuration, systems: Sequence[System]) -> None
         cursor.execute(statement, [*values, *which_values])
 
 
+def copy_finished(systems: Mapping[int, int], older: CorpusVersion, newer: CorpusVersion) -> None:
+    """Copy finished runs to a version that was made of an older one, one in each transaction.
+
+    Args:
+        systems: keys of systems of the older version to those of the newer that have the same
+            responses to the same dialogues: what the runs scored is the same.
+        older: whose runs are copied, with their scores.
+        newer: is named by the copies' signatures. A run that it has already stays as it is.
+    """
+    finished = MetricRun.objects.filter(system__in=list(systems), state=MetricRun.State.DONE)
+    for key in list(finished.order_by("pk").values_list("pk", flat=True)):
+        run = MetricRun.objects.filter(pk=key).first()
+        if run is None:
+            continue
+        run.pk, run.system_id = None, systems[run.system_id]
+        run.signature = run.signature.replace(
+            f"corpus_version:{older.label}", f"corpus_version:{newer.label}"
+        )
+        MetricRun.objects.bulk_create([run], ignore_conflicts=True)
+    scores_changed([newer.pk])
+
+
 NOTIFICATIONS_PER_BATCH = 20
 """Of each queue, by who asks for runs: it takes a millisecond a hint, and somebody waits for the
 answer. Workers take more with the first, and their sweep, seconds later, tells them of the rest."""

@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand
-from annotations.corpora.additions import add_to_version, addition_to
+from annotations.corpora.additions import addition_to
 from annotations.corpora.queries import NotFound, version_of
 from annotations.formats.importers.base import survey
 from annotations.formats.importers.column_mapping import (
@@ -18,6 +18,7 @@ from annotations.formats.importers.column_mapping import (
 from annotations.formats.importers.preview import table_columns
 from annotations.formats.importers.problems import ImportFailed
 from annotations.models import CorpusVersion
+from leaderboard.additions import add_table
 from leaderboard.metric_score_tables import add_metric_scores, read_metric_scores
 
 
@@ -118,7 +119,7 @@ class Command(ConsoleCommand):
             self.stdout.write(_counted(addition.counts.as_json()))
             self.stdout.write("nothing was stored (--dry-run)")
             return
-        outcome = add_to_version(version, path, mapping)
+        outcome = add_table(version, path, mapping)
         slug, label = options["slug"], outcome.version.label
         counts = _counted(outcome.added.as_json())
         if outcome.created:

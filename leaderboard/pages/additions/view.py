@@ -17,7 +17,7 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods
 
 from annotations.corpora import pending_uploads
-from annotations.corpora.additions import add_to_version, addition_to
+from annotations.corpora.additions import addition_to
 from annotations.corpora.forms import MAX_MAPPED_COLUMNS
 from annotations.corpora.shortcuts import version_or_404
 from annotations.formats.importers.addition import Addition
@@ -28,6 +28,7 @@ from annotations.formats.records import LabelRecord, RatingRecord, ResponseRecor
 from annotations.models import CorpusVersion
 from common.file_bodies import takes_file
 from common.web import organisers_alone, organisers_page
+from leaderboard.additions import add_table
 from leaderboard.metric_score_tables import TableScores, add_metric_scores, read_metric_scores
 from leaderboard.pages.additions.forms import LOWER, METRIC_SCORES, AdditionForm
 
@@ -121,7 +122,7 @@ def _store(request: HttpRequest, version: CorpusVersion, form: AdditionForm, pat
         else:
             messages.info(request, _("Nothing is changed: this file has been added before."))
         return
-    outcome = add_to_version(version, path, form.mapping(), by=request.user)
+    outcome = add_table(version, path, form.mapping(), by=request.user)
     if outcome.created:
         names = {"version": outcome.version.label, "older": version.label}
         text = _("%(version)s is stored, made of %(older)s and the file.")
