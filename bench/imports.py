@@ -33,7 +33,7 @@ def write_chats(path: Path, messages: int) -> None:
     texts = [sentence(np.random.default_rng(number)) for number in range(5_000)]
     with path.open("w", encoding="utf-8") as file:
         for number in range(messages // MESSAGES_A_CONVERSATION):
-            said = [
+            chat = [
                 {
                     "role": "assistant" if place % 2 else "user",
                     "content": chance.choice(texts),
@@ -44,7 +44,7 @@ def write_chats(path: Path, messages: int) -> None:
                 "id": f"c{number}",
                 "model": f"model-{number % 2}",
                 "domain": chance.choice(("travel", "food", "music")),
-                "messages": said,
+                "messages": chat,
             }
             file.write(json.dumps(record) + "\n")
 

@@ -124,26 +124,26 @@ def _rows(
     judged = {
         name: column for name, column in mapping.columns.items() if column.use in ("score", "label")
     }
-    kept = [
+    of_responses = [
         name for name in heading if mapping.columns.get(name, Column("metadata")).use == "metadata"
     ]
     for line, cells in rows:
         row = dict(zip(heading, map(without_guard, cells), strict=True))
-        said = {
+        by_use = {
             use: row[one[use]] if use in one else ""
             for use in ("conversation", "turn", "system", "response", "rater", "aspect")
         }
-        conversation = clean_name(said["conversation"])
+        conversation = clean_name(by_use["conversation"])
         if not conversation and "conversation" in one:
             problems.add(line, one["conversation"], "is empty")
             continue
-        turn = None if is_missing(said["turn"]) else turn_number(said["turn"], line, problems)
-        if turn is None and not is_missing(said["turn"]):
+        turn = None if is_missing(by_use["turn"]) else turn_number(by_use["turn"], line, problems)
+        if turn is None and not is_missing(by_use["turn"]):
             continue
         judgements = tuple(
             Judgement(
-                clean_name(column.aspect) or clean_name(said["aspect"]),
-                clean_name(column.rater) or clean_name(said["rater"]),
+                clean_name(column.aspect) or clean_name(by_use["aspect"]),
+                clean_name(column.rater) or clean_name(by_use["rater"]),
                 number_in(row[name], decimal_comma) if column.use == "score" else None,
                 row[name].strip(),
             )
@@ -153,15 +153,15 @@ def _rows(
         comments = tuple(
             row[name].strip() for name in mapping.named("comment") if row[name].strip()
         )
-        response = said["response"].strip() if "response" in one else None
+        response = by_use["response"].strip() if "response" in one else None
         yield AddedRow(
             line,
             conversation,
             turn,
-            clean_name(said["system"]),
+            clean_name(by_use["system"]),
             None if not response and (judgements or comments) else response,
-            clean_name(said["rater"]),
+            clean_name(by_use["rater"]),
             judgements,
             comments,
-            {name: row[name] for name in kept if name and not is_missing(row[name])},
+            {name: row[name] for name in of_responses if name and not is_missing(row[name])},
         )
