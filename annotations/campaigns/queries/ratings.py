@@ -91,9 +91,12 @@ def aspects_of(campaign: Campaign) -> list[tuple[str, str]]:
 
 
 def resolve_campaign_aspect(campaign: Campaign, requested: str | None) -> str:
-    """The aspect by its key or name; the main one where none is asked for. Raises ``NotFound``."""
+    """The aspect by its key or name; the main one where none is asked for, "" where no question
+    scores. Raises ``NotFound``."""
     known = aspects_of(campaign)
     requested = requested or main_aspect(campaign)
+    if not requested and campaign.form is not None:
+        return ""
     for key, name in known:
         if requested.casefold() in (key.casefold(), name.casefold()):
             return key

@@ -31,6 +31,7 @@ def tables_of(
         ),
         "pairs": replace(pairs, caption=_("Agreement of each pair of raters"), signature=signature),
         "scores": replace(scores, caption=_("Scores of each rater"), signature=signature),
+        "questions": _question_table(document),
         "distribution": _distribution_table(campaign, document),
         "systems": _system_table(document),
         "widest": _widest_table(campaign, document),
@@ -44,6 +45,51 @@ def tables_of(
 def _signature(signature: str, document: dict[str, Any]) -> str:
     raters = "all" if document["excluded_raters"] else "without-excluded"
     return f"campaign:{document['campaign']}|{signature}|raters:{raters}"
+
+
+def _question_table(document: dict[str, Any]) -> Table:
+    """The coefficients of each question; what its value is good for stands beside the first."""
+    words = {
+        "reliable": _("reliable"),
+        "tentative": _("tentative conclusions"),
+        "low": _("less than usually required"),
+    }
+    rows = []
+    for question in document.get("questions", ()):
+        for number, one in enumerate(question["coefficients"]):
+            band, *others = [words[name] for name in one["bands"]] or [""]
+            held = _("%(band)s; the interval reaches: %(others)s")
+            verdict = held % {"band": band, "others": ", ".join(others)} if others else band
+            label = f"{one['label']}: {one['option']}" if one["option"] else one["label"]
+            chance = f"{one['chance']:.2f}" if "chance" in one else ""
+            rows.append(
+                Row(
+                    f"{question['question']}-{number}",
+                    {
+                        "question": Cell(question["name"]),
+                        "coefficient": Cell(label),
+                        "value": cell_of(one),
+                        "reads": Cell(
+                            _("chance: %(share)s") % {"share": chance} if chance else verdict
+                        ),
+                        "items": Cell(question["items"]),
+                    },
+                )
+            )
+    columns = (
+        Column("question", _("Question")),
+        Column("coefficient", _("Coefficient")),
+        Column("value", _("Value"), "estimate"),
+        Column("reads", _("Reads as"), help=_("Krippendorff's limits of α: 0.800 and 0.667.")),
+        Column(
+            "items",
+            _("Items"),
+            "number",
+            decimals=0,
+            help=_("With the answers of two raters or more."),
+        ),
+    )
+    return Table("questions", _("Agreement on each question"), columns, tuple(rows))
 
 
 def _distribution_table(campaign: Campaign, document: dict[str, Any]) -> Table:

@@ -17,6 +17,7 @@ from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.score_use import MOST_STEPS, score_use
 from annotations.agreement.tabulation import tabulate
 from annotations.campaigns.models import Campaign
+from annotations.campaigns.queries.question_agreement import question_agreement
 from annotations.campaigns.queries.ratings import (
     CampaignItems,
     campaign_agreement,
@@ -186,13 +187,16 @@ WIDEST_SHOWN = 20
 def campaign_agreement_answer(
     campaign: Campaign, aspect: str, systems: Sequence[str] | None, excluded: bool
 ) -> dict[str, Any]:
-    """The document of ``campaign_agreement`` with what the page shows beside it."""
+    """The document of ``campaign_agreement`` with what the page shows beside it; of a campaign with
+    a form also ``questions``, the agreement on each."""
     items = campaign_matrix(campaign, aspect, systems=systems, excluded=excluded)
     report = campaign_agreement(
         campaign, aspect, systems, excluded=excluded, resamples=RESAMPLES, seed=SEED, items=items
     )
+    form_questions = question_agreement(campaign, systems, excluded)
     return {
         **report,
+        **({"questions": form_questions} if form_questions else {}),
         "distribution": _distribution(items.matrix),
         SCORE_USE: score_use(items.matrix),
         "by_system": [_of_system(items, number) for number in range(len(items.systems))],

@@ -1,0 +1,98 @@
+"""How far a campaign's raters agree on each question of its form, by the question's type."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from django.db.models.functions import Length
+
+from annotations.agreement.by_question import Unit, agreement_of
+from annotations.campaigns.models import Campaign, Item
+from annotations.campaigns.queries.ratings import (
+    counted_ratings,
+    form_of_campaign,
+    given_ratings,
+)
+from annotations.models import Response
+from annotations.questions.schema import Question
+
+
+def question_agreement(
+    campaign: Campaign, systems: Collection[str] | None = None, excluded: bool = False
+) -> list[dict[str, Any]]:
+    """The coefficients of each question that has any, in the order of the form; nothing where the
+    campaign asks the scale from 1 to 5. ``systems`` and ``excluded`` as in ``campaign_matrix``."""
+    form = form_of_campaign(campaign)
+    if form is None:
+        return []
+    ratings = given_ratings(campaign) if excluded else counted_ratings(campaign)
+    if systems is not None:
+        of_system = "chat_system" if campaign.kind == Campaign.Kind.INTERACTIVE else "system"
+        ratings = ratings.filter(**{f"item__{of_system}__name__in": list(systems)})
+    answers: dict[int, dict[str, Mapping[str, Any]]] = defaultdict(dict)
+    dialogues: dict[int, str] = {}
+    for item, dialogue, rater, given in ratings.values_list(
+        "item_id", "item__dialogue_id", "participation_id", "current__answers"
+    ):
+        answers[item][str(rater)] = given or {}
+        dialogues[item] = str(dialogue)
+    has_spans = any(question.type == "span" for question in form.questions)
+    lengths = _lengths_of_texts(campaign, answers) if has_spans else {}
+    found = []
+    for question in form.questions:
+        units = [
+            Unit(
+                dialogues[item],
+                {rater: one[question.key] for rater, one in given.items() if question.key in one},
+                lengths.get(item, {}),
+            )
+            for item, given in answers.items()
+        ]
+        if coefficients := agreement_of(question, units):
+            found.append(
+                {
+                    "question": question.key,
+                    "name": question.name,
+                    "type": question.type,
+                    "items": sum(len(unit.answers) >= 2 for unit in units),
+                    "coefficients": [
+                        one.as_json()
+                        | {"label": one.label, "option": _label_of(question, one.option)}
+                        | {"bands": list(one.bands)}
+                        for one in coefficients
+                    ],
+                }
+            )
+    return found
+
+
+def _label_of(question: Question, option: str) -> str:
+    labels = {one.key: one.label for one in question.options}
+    return labels.get(option, "")
+
+
+def _lengths_of_texts(campaign: Campaign, items: Collection[int]) -> dict[int, dict[int, int]]:
+    """Of the responses that an item's raters could mark, by their number from 1."""
+    found: dict[int, dict[int, int]] = {}
+    of_systems: dict[tuple[int, int], list[int]] = defaultdict(list)
+    chosen = Item.objects.filter(campaign=campaign, pk__in=list(items))
+    for pk, length, system, dialogue in chosen.values_list(
+        "pk", Length("response__text"), "system_id", "dialogue_id"
+    ):
+        if length is not None:
+            found[pk] = {1: length}
+        elif system is not None:
+            of_systems[system, dialogue].append(pk)
+    responses = Response.objects.filter(
+        system__in={system for system, _ in of_systems},
+        turn__dialogue__in={dialogue for _, dialogue in of_systems},
+    )
+    numbered: dict[tuple[int, int], dict[int, int]] = defaultdict(dict)
+    for system, dialogue, length in responses.order_by("turn__number").values_list(
+        "system_id", "turn__dialogue_id", Length("text")
+    ):
+        texts = numbered[system, dialogue]
+        texts[len(texts) + 1] = length
+    return found | {pk: numbered[key] for key, pks in of_systems.items() for pk in pks}
