@@ -60,7 +60,8 @@ class Downloads:
     Attributes:
         most_bytes: of all files together.
         seconds: for everything.
-        private_allowed: let hosts be on private networks and this machine, and addresses ``http://``.
+        private_allowed: let hosts be on private networks and this machine, and addresses
+            ``http://``.
         token: sent to ``token_for`` alone, never to where that leads on.
         token_for: scheme and host, such as ``https://huggingface.co``.
         moved: gets the bytes of a file that are there and, where that is known, its size.

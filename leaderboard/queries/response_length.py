@@ -1,6 +1,6 @@
 """Response length, the trivial baseline of every metric leaderboard: the metric ``response_length``
-with its defaults, correlated with human ratings as any metric is. It is counted whether or not a run
-of the metric was asked for, so every corpus has it."""
+with its defaults, correlated with human ratings as any metric is. It is counted whether or not a
+run of the metric was asked for, so every corpus has it."""
 
 from __future__ import annotations
 

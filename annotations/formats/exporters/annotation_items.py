@@ -116,8 +116,8 @@ class Item:
     Attributes:
         origin: which dialogue, turn, system and sample (of a pair: arms) it is, the ``number`` of
             its dialogue, the ``questions`` by name, and ``records`` as lines of ``jsonl``: those of
-            its responses, in the first item of a dialogue those of corpus and dialogue, in the first
-            of all those of systems and raters.
+            its responses, in the first item of a dialogue those of corpus and dialogue, in the
+            first of all those of systems and raters.
         persona: personas and knowledge, one sentence a line.
         context: the conversation, or what was said before the responses.
         responses: one, of a pair two, of a conversation none.

@@ -55,8 +55,8 @@ def stream(
         conversation's id are grouped by equal context, or are one conversation each.
 
     Raises:
-        ImportFailed: as in ``open_table`` and ``records_of_table``; where the mapping cannot be used
-            or names a column that the table does not have.
+        ImportFailed: as in ``open_table`` and ``records_of_table``; where the mapping cannot be
+            used or names a column that the table does not have.
     """
     known = mapping or mapping_of(path, Problems(path.name))[0]
     if fault := known.fault():

@@ -137,7 +137,8 @@ def metric_board(
     sort = params.column if params != PLAIN else f"{levels[0]}-pearson"
     return Table(
         id="metric-leaderboard",
-        caption=f"Correlation of metrics with human ratings, {document.corpus}, aspect {document.aspect}",
+        caption=f"Correlation of metrics with human ratings, {document.corpus}, aspect "
+        f"{document.aspect}",
         columns=tuple(columns),
         rows=tuple(rows),
         sort=(sort, True),
