@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from annotations.campaigns.actions.forms import write_form
 from annotations.campaigns.actions.opening import open_campaign
 from annotations.campaigns.form_text import as_yaml, lines_of
 from annotations.campaigns.models import Campaign
@@ -147,3 +148,25 @@ def test_other_pages_tell_what_is_asked() -> None:
     assert 'name="q.natural"' in preview
     _rater, own = a_rater(campaign)
     assert "Maintains context" in own.get(address("rating-start", campaign)).content.decode()
+
+
+@pytest.mark.django_db
+def test_settings_of_a_draft_with_a_form_have_no_scale_and_keep_the_form() -> None:
+    campaign = made_campaign(opened=False)
+    write_form(campaign, templates.load("usr"))
+    settings = address("campaign-settings", campaign)
+    assert 'name="label_1"' not in organiser().get(settings).content.decode()
+    given = {
+        "kind": "turn",
+        "name": "Another name",
+        "slug": campaign.slug,
+        "version": campaign.version_id,
+        "systems": [system.pk for system in campaign.systems.all()],
+        "seed": 1,
+        "raters_per_item": 3,
+        "allocation": "uniform",
+        "target": "none",
+    }
+    assert organiser().post(settings, given).status_code == 302
+    stored = Campaign.objects.get(pk=campaign.pk)
+    assert (stored.name, stored.raters_per_item, stored.form) == ("Another name", 3, campaign.form)

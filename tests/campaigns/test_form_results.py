@@ -12,7 +12,7 @@ from django.db import transaction
 
 from annotations.campaigns.actions.publishing import CannotPublish, publish, unpublish
 from annotations.campaigns.actions.work_queue import Judgement, rate
-from annotations.campaigns.models import Campaign, Participation
+from annotations.campaigns.models import Campaign, Item, Participation
 from annotations.campaigns.queries.quality import raters_of
 from annotations.campaigns.queries.ratings import (
     aspects_of,
@@ -48,11 +48,13 @@ FLAWS = {
 
 
 def answer(rater: Participation, given: list[dict[str, Any]]) -> None:
-    """The rater's next items, one after another."""
+    """All items of a campaign with one for each dialogue, ``given`` by dialogue, in whatever order
+    the rater gets them."""
     form = form_of(rater.campaign.form.schema)
-    for number, raw in enumerate(given):
-        answers = check(form, raw, Material({1: "…", 2: "…"}))
+    for number in range(len(given)):
         item = in_hand(rater)[0]
+        raw = given[Item.objects.get(public_id=item).dialogue.position]
+        answers = check(form, raw, Material({1: "…", 2: "…"}))
         with transaction.atomic():
             rate(
                 rater,
@@ -130,12 +132,13 @@ def test_files_have_a_column_for_each_question_and_the_form_beside_them() -> Non
     export = address("campaign-export", campaign)
     text = b"".join(browser.get(export).streaming_content).decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(text)))
-    assert [row["answer_stars"] for row in rows] == ["3", "1", "3", "2"]
+    assert sorted(row["answer_stars"] for row in rows) == ["1", "2", "3", "3"]
     assert {row["answer_flaws"] for row in rows} == {'["rude"]'}
-    assert [row["answer_clear"] for row in rows][-1] == "cannot_judge"
+    assert {row["answer_clear"] for row in rows} == {"true", "cannot_judge"}
     assert "score" not in rows[0]
     lines = b"".join(browser.get(export, {"format": "jsonl"}).streaming_content).decode()
-    assert json.loads(lines.splitlines()[0])["answers"]["stars"] == 3
+    stars = [json.loads(line)["answers"]["stars"] for line in lines.splitlines()]
+    assert sorted(stars) == [1, 2, 3, 3]
     form = browser.get(export, {"format": "form"})
     document = json.loads(b"".join(form.streaming_content))
     assert form_of(document["versions"][0]["form"]).question("stars").maximum == 3

@@ -110,7 +110,11 @@ def without_mark(lines: Iterable[str]) -> list[str]:
 
 def test_every_column_of_exported_ratings_is_documented() -> None:
     [revisions] = csv.reader(without_mark(csv_of_revisions((), ["<axis>"], accounts=True)))
-    assert list(COLUMNS) == revisions
+    lines = csv_of_revisions((), ["<axis>"], accounts=True, questions=["<question>"])
+    [answers] = csv.reader(without_mark(lines))
+    for heading in (revisions, answers):
+        assert [name for name in COLUMNS if name in heading] == heading
+    assert set(COLUMNS) == {*revisions, *answers}
     [ratings] = csv.reader(without_mark(csv_of_ratings((), ["<axis>"], accounts=True)))
     assert set(revisions) - set(ratings) == {"current"}
 

@@ -263,8 +263,12 @@ class CampaignForm(AllocationFields):
 
     def _select_fields_of_kind(self) -> None:
         retained = set(ONCE_OPENED if self.fixed else (*ALWAYS, *FIELDS_OF_KIND[self.kind_now]))
+        if self.campaign is not None:
+            retained.discard("template")
+            if self.campaign.form_id is not None:
+                retained -= {*LABELS, "axes", "axes_below"}
         for name in list(self.fields):
-            if name not in retained or (name == "template" and self.campaign is not None):
+            if name not in retained:
                 del self.fields[name]
         if self.kind_now == Kind.COLLECTION and not self.fixed:
             field = self.fields["dialogues"]
@@ -343,6 +347,7 @@ class CampaignForm(AllocationFields):
         if LABELS[0] in cleaned:
             given["scale_labels"] = [cleaned[label] for label in LABELS]
             given["axes"] = cleaned["axes"]
+        if "raters_per_item" in cleaned:
             given["raters_per_item"] = cleaned["raters_per_item"]
         if "utterances" in cleaned:
             given["utterances"] = cleaned["utterances"]

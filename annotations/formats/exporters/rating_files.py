@@ -43,11 +43,12 @@ COLUMNS = {
     "spread adaptively (docs/statistics_allocation.md); else empty",
     "current": "of revisions only: 1 for the one that holds",
     "revision": "its number, from 1",
-    "score": "1 to 5; of a campaign with a form these columns stand in its place:",
-    "form": "number of the version of the form that was answered",
+    "score": "1 to 5",
+    "low_<axis>": "one column an axis: 1 marked low, 0 asked and not marked, empty where not asked",
+    "form": "of a campaign with a form, in place of score and axes: the number of the version that "
+    "was answered",
     "answer_<question>": "one column a question, as JSON; a text as it is; empty where it was not "
     "answered",
-    "low_<axis>": "one column an axis: 1 marked low, 0 asked and not marked, empty where not asked",
     "flagged": "0 or 1",
     "comment": "text",
     "guidelines": "number of the version that the rater had",
