@@ -240,6 +240,7 @@ def test_a_room() -> None:
         "campaign-settings",
         "campaign-plan",
         "campaign-guidelines",
+        "campaign-form",
         "campaign-checks",
         "campaign-preview",
         "campaign-raters",

@@ -254,7 +254,7 @@ class CampaignForm(AllocationFields):
         ]
         fields["template"].choices = [
             ("", _("Score from 1 to 5, with axes")),
-            *((one.name, one.title) for one in templates_for(self.kind_now)),
+            *((one.name, _(one.title)) for one in templates_for(self.kind_now)),
         ]
         if self.campaign is None:
             self.initial.setdefault("systems", ticked_at_first(offered))
