@@ -31,8 +31,9 @@ def round_board(
     Beside what ``board_answer`` holds: ``challenge``, ``round``, ``phase``, ``release_at``,
     ``updated`` (ISO), ``own`` at each entry of the viewer's team, ``unreleased``, true with no
     entries where the viewer may not see this part yet, ``state`` (present, stale, waiting, failed)
-    and the ``look`` that it is of. Disqualified entries are there for organisers and for their own team;
-    the split's seed for organisers, and for everybody once the private leaderboard is released.
+    and the ``look`` that it is of. Disqualified entries are there for organisers and for their own
+    team; the split's seed for organisers, and for everybody once the private leaderboard is
+    released.
     Raises ``ValueError`` for another part.
     """
     if part not in PARTS:

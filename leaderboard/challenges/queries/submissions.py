@@ -280,8 +280,8 @@ def _line(metric: dict[str, Any], score: dict[str, Any]) -> ScoreLine:
 class Standing:
     """Where it stands on the public leaderboard. ``rank`` is None with a ``reason`` where it has
     none; ``entries`` are those that have one. ``other`` is the public id of the team's submission
-    that stands there in its place, as its best or as its latest. ``is_settling``: the board is still
-    being computed."""
+    that stands there in its place, as its best or as its latest. ``is_settling``: the board is
+    still being computed."""
 
     rank: int | None
     worst_rank: int | None
