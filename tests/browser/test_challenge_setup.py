@@ -62,7 +62,7 @@ def test_from_the_plan_to_an_open_challenge(visit: Callable[..., Visit], script:
         expect(
             page.locator("#guidelines-preview").get_by_role("heading", name="Be kind")
         ).to_be_visible()
-    page.get_by_role("button", name="Store the rules").click()
+    page.get_by_role("button", name="Save the rules").click()
     page.get_by_role("button", name="Open the challenge").click()
     expect(page.get_by_role("status").first).to_contain_text("The challenge is open")
 

@@ -230,7 +230,7 @@ def test_without_javascript_a_chat_goes_on_by_looking_again(
         page.goto(address)
         if page.get_by_text("You said: Hello.").count():
             break
-        page.get_by_role("link", name="Look again").click()
+        page.get_by_role("link", name="Refresh").click()
         page.wait_for_timeout(250)
     assert page.locator("#chat > li").count() == 2
 

@@ -26,7 +26,7 @@ Trial.objects.owned(claim).finish(results=[
 def write(page: Page, title: str) -> None:
     page.goto("/judges/new/?start=simple")
     page.get_by_label("Title").fill(title)
-    page.get_by_role("button", name="Store", exact=True).click()
+    page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("heading", name=title, level=1).wait_for()
 
 
@@ -116,9 +116,9 @@ def test_without_script_a_judge_is_looked_at_stored_and_its_trial_stopped(
     page.get_by_role("button", name="Preview").click()
     assert page.get_by_label("Title").input_value() == title
     expect(page.get_by_text("Response 1 of")).to_have_count(1)
-    page.get_by_role("button", name="Store", exact=True).click()
+    page.get_by_role("button", name="Save", exact=True).click()
     pk = wait_for_a_trial(stage, title)
     visitor.go(f"{page.url}trials/{pk}/")
-    assert page.get_by_role("link", name="Look again").count() == 1
+    assert page.get_by_role("link", name="Refresh").count() == 1
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_text("Stopped by organiser")).to_have_count(1)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from tests.browser.visit import Held, Visit
 
@@ -53,19 +53,28 @@ def test_a_page_that_renews_itself_leaves_who_is_leaving_alone(visit: Callable[.
 
 
 @pytest.mark.slow
-def test_a_page_renews_itself_while_nobody_leaves(visit: Callable[..., Visit]) -> None:
-    page, asked = visit().page, []
+def test_a_page_becomes_what_it_waited_for_in_place(visit: Callable[..., Visit]) -> None:
+    page, asked, navigations = visit().page, [], []
     page.route("**/analyses/**", lambda route: route.fulfill(status=204))
     page.goto(ANOTHER_NEW)
     expect(page.locator(".analysis-state[hx-get]")).to_be_visible()
-    page.on(
-        "request",
-        lambda request: asked.append(request.url) if request.is_navigation_request() else None,
-    )
+    link = page.get_by_role("navigation", name="Main").get_by_role("link", name="Metrics")
+    link.focus()
+
+    def note(request: Request) -> None:
+        if request.is_navigation_request():
+            navigations.append(request.url)
+        elif request.url.endswith(ANOTHER_NEW):
+            asked.append(request.url)
+
+    page.on("request", note)
     page.route(
         "**/analyses/**", lambda route: route.fulfill(status=200, headers={"HX-Refresh": "true"})
     )
     wait_for(asked, page)
+    page.wait_for_timeout(RENEWED_WITHIN)
+    assert not navigations
+    expect(link).to_be_focused()
 
 
 PART = """() => {

@@ -239,7 +239,7 @@ def test_no_metric_becomes_private_while_systems_are_published(
     """Scored anew by it, their pages would show its scores turn by turn before the release."""
     params = replace(as_requested(round), private_metrics=["rouge_l"])
     judging.publish_systems(round)
-    with pytest.raises(Refused, match="Take the systems back first") as refusal:
+    with pytest.raises(Refused, match="Withhold the systems first") as refusal:
         edit_round(round, params)
     assert refusal.value.field == "private_metrics"
     assert Round.objects.get(pk=round.pk).private_metrics == []

@@ -104,7 +104,7 @@ def test_without_javascript_a_message_leads_back_to_the_page_where_it_stands(
     page = rater.get(address(conversation)).content.decode()
     assert "Hello." in page
     assert "Your partner is writing" in page
-    assert "Look again" in page
+    assert "Refresh" in page
 
 
 def test_with_javascript_only_what_is_new_comes_back(

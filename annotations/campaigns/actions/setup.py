@@ -267,8 +267,8 @@ def resume(campaign: Campaign, by: Any = None) -> None:
     if campaign.published_at is not None:
         raise WrongState(
             _(
-                "The ratings are published. Take them back first, then the campaign can be opened "
-                "again."
+                "The ratings are published. Remove them from the corpus first, then the campaign "
+                "can be opened again."
             )
         )
     _step(
@@ -344,7 +344,7 @@ def delete(campaign: Campaign, typed_slug: str = "", by: Any = None) -> None:
         if stored is None:
             return
         if stored.published_at is not None:
-            raise CannotDelete(_("Its ratings are published. Take them back first."))
+            raise CannotDelete(_("Its ratings are published. Remove them from the corpus first."))
         answers = RatingRevision.objects.filter(assignment__participation__campaign=stored)
         if (answers.exists() or stored.rooms.exists()) and typed_slug != stored.slug:
             raise CannotDelete(

@@ -50,10 +50,10 @@ class AllocationFields(forms.Form):
         required=False,
         min_value=1,
         max_value=100,
-        label=gettext_lazy("Pairs of systems told apart, in percent"),
+        label=gettext_lazy("Pairs of systems separated, in percent"),
         help_text=gettext_lazy(
             "Of all pairs, those whose difference has an interval without 0. All of them is much: "
-            "two systems that are equally good are never told apart."
+            "two systems that are equally good are never separated."
         ),
     )
     target_width = forms.FloatField(

@@ -250,7 +250,7 @@ def _refuse_to_show_what_is_private(round: Round, private_metrics: Sequence[str]
         raise Refused(
             _(
                 "Systems of this round are published, and the corpus's pages show every score of "
-                "theirs. Take the systems back first."
+                "theirs. Withhold the systems first."
             ),
             "private_metrics",
         )

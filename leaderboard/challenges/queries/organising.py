@@ -141,7 +141,7 @@ def steps_of(challenge: Challenge, lines: list[RoundRow]) -> list[Step]:
         Step(
             "close",
             _("Close the challenge"),
-            _("Nothing more is taken in; boards and results stay."),
+            _("No more submissions are accepted; leaderboards and results stay."),
             is_closed,
         ),
     ]

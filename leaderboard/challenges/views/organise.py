@@ -115,7 +115,7 @@ def challenge_judge_budget(request: HttpRequest, slug: str) -> HttpResponse:
 FLASH_MESSAGES = {
     "open": gettext_lazy("The challenge is open. Everybody sees it and can make a team."),
     "close": gettext_lazy(
-        "The challenge is closed. Nothing more is taken in; boards and results stay."
+        "The challenge is closed. No more submissions are accepted; results stay."
     ),
     "draft": gettext_lazy("A draft again. Only organisers see it."),
 }

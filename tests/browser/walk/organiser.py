@@ -19,7 +19,7 @@ def add_a_corpus(mara: Person, name: str, file: str) -> None:
     mara.follow("Add a corpus")
     mara.give("File", f"{name}.jsonl", file)
     mara.press("Check the file")
-    mara.press("Store")
+    mara.press("Save")
 
 
 def open_a_challenge(mara: Person) -> None:
@@ -28,7 +28,7 @@ def open_a_challenge(mara: Person) -> None:
     mara.page.get_by_label("Start from the plan").uncheck()
     mara.press("Create draft")
     mara.follow("Write the rules", "aside")
-    mara.press("Store the rules")
+    mara.press("Save the rules")
     _add_a_round(mara, PRACTICE, material.WARM_UP)
     _add_a_round(mara, FINALS, material.FINAL, is_final=True)
     mara.press("Open the challenge")
