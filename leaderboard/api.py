@@ -12,7 +12,7 @@ from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
 from annotations.corpora.api import AspectParams, CorpusPath, VersionParams, aspect_of, version_of
-from annotations.corpora.queries import NotFound
+from annotations.corpora.queries import NotFound, counts_of
 from annotations.corpora.slices import NO_SLICE, resolve_slice
 from annotations.models import CorpusVersion
 from common.api.access import Token
@@ -25,6 +25,10 @@ from leaderboard.exports import zipped_export
 from leaderboard.metric_requests import correlation_params
 from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.queries.agreement_pairs import with_all_pairs
+from leaderboard.queries.preference_board import preference_leaderboard
+from leaderboard.queries.preference_look import look_at_question
+from leaderboard.queries.preference_metrics import preference_metrics
+from leaderboard.queries.preferences import NO_PREFERENCES
 from leaderboard.queries.standing import agreement
 from leaderboard.results import json_form, look, whole
 from leaderboard.results.rest import NotYet, not_yet
@@ -203,6 +207,120 @@ def get_correlations(
         "computed_at": found.computed_at,
         "stale": found.state != "present",
     }
+
+
+class PreferenceParams(VersionParams):
+    aspect: Text | None = Field(
+        None, max_length=100, description="What was asked; default: what has most votes."
+    )
+    level: Literal["turn", "dialogue"] | None = Field(
+        None, description="Whether responses or whole dialogues were compared; default: either."
+    )
+
+
+class OfPreferences(Computed):
+    level: Literal["turn", "dialogue"] = Field(
+        description="Whether responses or whole dialogues were compared."
+    )
+    questions: list[dict[str, Any]] = Field(
+        description="Everything that was asked: aspect, level, votes."
+    )
+    votes: int = Field(description="Between two systems.")
+    ties: int = Field(description="Votes without a winner.")
+    both_bad: int = Field(description="Of these, votes that liked neither.")
+    conversations: int = Field(description="On which people voted.")
+    raters: int = Field(description="How many voted.")
+
+
+class Preferences(OfPreferences):
+    reason: str = Field("", description="Why there are no strengths; empty where there are.")
+    systems: list[dict[str, Any]] = Field(
+        description="Strength (log scale, mean 0), ranks and win rate of each; `controlled`: with "
+        "length, Markdown and emoji held constant."
+    )
+    meetings: list[dict[str, Any]] = Field(
+        description="Pairs that met, as places in `systems`: battles, win rate of the first, p."
+    )
+    slot_share: dict[str, Any] = Field(description="Share won by slot A.")
+    slot: dict[str, Any] = Field(description="Log odds of slot A beyond what strengths explain.")
+    style: list[dict[str, Any]] = Field(description="What each feature of style does.")
+    triples: int = Field(description="Of systems each pair of which has a winner.")
+    cyclic: int = Field(description="Of these, circles.")
+    circles: list[list[str]] = Field(description="Some of them.")
+    undefined_resamples: int = Field(description="Resamples without strengths.")
+    nu: float | dict[str, Any] = Field(description="Davidson's tendency to tie.")
+    same_system: int = Field(description="Votes between samples of one system, left out.")
+
+
+class PreferenceMetrics(OfPreferences):
+    systems_chosen: str = Field(description="The choice of systems, as in `get_correlations`.")
+    people: dict[str, Any] = Field(description="How far people agree with people.")
+    rows: list[dict[str, Any]] = Field(description="Each metric.")
+    baseline: dict[str, Any] | None = Field(description="Response length.")
+    not_on_pairs: list[str] = Field(description="Metrics that score nothing so small.")
+    method: str = Field(description="Of the tests behind the groups.")
+
+
+class PreferenceMetricParams(PreferenceParams):
+    systems: Text | None = Field(None, max_length=200, description="As in `get_correlations`.")
+
+
+@router.get(
+    "/corpora/{slug:slug}/preferences",
+    auth=Token("read", anybody=True),
+    response={200: Preferences, 202: NotYet},
+    operation_id="get_preferences",
+    summary="Systems by people's preferences",
+)
+def get_preferences(
+    request: HttpRequest,
+    response: HttpResponse,
+    place: Path[CorpusPath],
+    params: Query[PreferenceParams],
+) -> Any:
+    """Bradley–Terry strengths with intervals clustered by conversation. A corpus without
+    preferences has none: 404. Where nothing is stored yet the answer is 202."""
+    version = version_of(request, place.slug, params)
+    return _of_preferences(version, preference_leaderboard, {}, params, response)
+
+
+@router.get(
+    "/corpora/{slug:slug}/preferences/metrics",
+    auth=Token("read", anybody=True),
+    response={200: PreferenceMetrics, 202: NotYet},
+    operation_id="get_preference_metrics",
+    summary="How well metrics predict preferences",
+)
+def get_preference_metrics(
+    request: HttpRequest,
+    response: HttpResponse,
+    place: Path[CorpusPath],
+    params: Query[PreferenceMetricParams],
+) -> Any:
+    """Accuracy on pairs and AUC of every metric, beside people and response length. Where nothing
+    is stored yet the answer is 202."""
+    version = version_of(request, place.slug, params)
+    chosen = {"systems": params.systems}
+    return _of_preferences(version, preference_metrics, chosen, params, response)
+
+
+def _of_preferences(
+    version: CorpusVersion,
+    kind: Any,
+    more: dict[str, Any],
+    params: PreferenceParams,
+    response: HttpResponse,
+) -> Any:
+    try:
+        if not counts_of(version).preferences:
+            raise NotFound(NO_PREFERENCES)
+        found = look_at_question(version, kind, more, params.aspect or "", params.level or "")
+    except NotFound as unknown:
+        raise Refused(404, str(unknown), code="preference") from None
+    if found.answer is None:
+        return not_yet(found, response)
+    facts = {"computed_at": found.computed_at, "stale": found.state != "present"}
+    return {**json_form(found.answer), **facts}
 
 
 class Agreement(Computed):

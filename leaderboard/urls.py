@@ -9,6 +9,7 @@ from leaderboard.pages.maps import view as maps
 from leaderboard.pages.metric import view as metric
 from leaderboard.pages.metric_pair import view as metric_pair
 from leaderboard.pages.metrics import view as metrics
+from leaderboard.pages.preferences import view as preferences
 from leaderboard.pages.raters import view as raters
 from leaderboard.pages.system_pair import view as system_pair
 from leaderboard.pages.systems import view as systems
@@ -23,6 +24,11 @@ urlpatterns = [
     path("corpora/<slug:slug>/export/", export.export, name="corpus-export"),
     path("corpora/<slug:slug>/metrics/", metrics.metrics, name="metric-leaderboard"),
     path("corpora/<slug:slug>/metrics/heat-map/", maps.heat_map, name="metric-heat-map"),
+    path(
+        "corpora/<slug:slug>/metrics/preferences/",
+        preferences.metrics,
+        name="metric-preferences",
+    ),
     path("corpora/<slug:slug>/metrics/plots/", metrics.scatter, name="scatter"),
     path(
         "corpora/<slug:slug>/metrics/compare/",
@@ -30,6 +36,11 @@ urlpatterns = [
         name="metric-comparison",
     ),
     path("corpora/<slug:slug>/systems/", systems.systems, name="system-leaderboard"),
+    path(
+        "corpora/<slug:slug>/systems/preferences/",
+        preferences.systems,
+        name="preference-leaderboard",
+    ),
     path(
         "corpora/<slug:slug>/systems/compare/",
         system_pair.compare,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
+from common.correlation.resampling import MAX_UNDEFINED_SHARE
 from common.estimates import Estimate, Undefined
 from leaderboard.answers.preferences import (
     Meeting,
@@ -119,7 +120,7 @@ def preference_leaderboard(
             win_rate=_win_rate(votes, number),
             average_win_rate=float(average[number]),
             first=Undefined(resampled.reason)
-            if resampled.first is None
+            if resampled.first is None or resampled.reason
             else float(resampled.first[number]),
             davidson=with_ties
             if isinstance(with_ties, Undefined)
@@ -291,11 +292,13 @@ def _resampled(votes: Votes, reason: str) -> _Resampled:
         return _Resampled(None, 0, f"not drawn with more than {MOST_RESAMPLED:,} conversations")
     drawn = resampled_strengths(votes.battles, RESAMPLES, SEED)
     defined = drawn[np.isfinite(drawn).all(axis=1)]
-    if not len(defined):
-        return _Resampled(None, RESAMPLES, "no resample has finite strengths")
+    undefined = RESAMPLES - len(defined)
+    if undefined > MAX_UNDEFINED_SHARE * RESAMPLES:
+        reason = f"{undefined} of {RESAMPLES} resamples have no finite strengths"
+        return _Resampled(np.full(len(votes.systems), np.nan), undefined, reason)
     best = np.argmax(defined, axis=1)
     first = np.bincount(best, minlength=len(votes.systems)) / len(defined)
-    return _Resampled(first, RESAMPLES - len(defined), "")
+    return _Resampled(first, undefined, "")
 
 
 def _meetings(wins: FloatArray, p_holm: FloatArray) -> tuple[Meeting, ...]:

@@ -23,9 +23,11 @@ PARTS: Final = (
 MORE_PARTS: Final = (
     "metrics/compare/?first=word_f1&second=rouge_l",
     "metrics/heat-map/",
+    "metrics/preferences/",
     "systems/compare/",
     "systems/fewer-ratings/",
     "systems/map/",
+    "systems/preferences/",
     "agreement/raters/",
     "judges/inspect/",
     "judges/hygiene/",

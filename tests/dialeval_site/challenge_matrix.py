@@ -417,6 +417,18 @@ OPERATIONS = [
         )
         for slug, statuses in (("open-kitchen", PUBLIC_READ), ("closed-kitchen", HIDDEN_READ))
     ),
+    *(
+        _operation(name, "GET", f"/corpora/{slug}{path}", statuses)
+        for name, path in (
+            ("get_preferences", "/preferences"),
+            ("get_preference_metrics", "/preferences/metrics"),
+        )
+        # Neither has any
+        for slug, statuses in (
+            ("open-kitchen", PUBLIC_READ.replace("200", "404")),
+            ("closed-kitchen", HIDDEN_READ.replace("200", "404")),
+        )
+    ),
     # the log
     _operation(
         "list_audit", "GET", "/audit", "401 401 401 401   403 403 403 403 200   403 403 403 200"

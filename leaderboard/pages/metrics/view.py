@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from annotations.corpora.queries import counts_of
 from annotations.corpora.shortcuts import aspect_or_404, version_or_404
 from annotations.models import CorpusVersion
 from common.cache import memoize
@@ -113,6 +114,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "plots_query": _plots_query(version, aspect, metric, params),
         "metric_page": "" if comes else _metric_page(metric, version),
         "judges": inspector_links(version, (row.metric for row in document.rows), aspect),
+        "has_preferences": counts_of(version).preferences > 0,
         "has_metrics": bool(whole.rows),
         "fits": bool(document.rows),
         "empty_reasons": [] if whole.rows else empty_reasons(version, aspect),

@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
+from annotations.corpora.queries import counts_of
 from annotations.corpora.shortcuts import aspect_or_404, version_or_404
 from annotations.models import CorpusVersion
 from common.cache import memoize
@@ -201,6 +202,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "misleading_from": (misleading.look.stored,),
         "kept_for_metric": _hidden_fields(request, "metric"),
         "kept_for_profile": _hidden_fields(request, "profile"),
+        "has_preferences": counts_of(version).preferences > 0,
         "is_pair": len(document.systems) > 1,
         "has_systems": bool(document.systems),
     }

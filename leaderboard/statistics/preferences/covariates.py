@@ -21,6 +21,8 @@ from leaderboard.statistics.preferences.bradley_terry import MOST_STEPS, NEAR, s
 
 NO_MAXIMUM = "the covariates separate winners from losers, so that no finite strengths fit best"
 SAME_EVERYWHERE = 1e-12
+BEYOND = 30.0
+"""Log odds of 10¹³: no table of votes has them but on the way to infinity."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ def fit_with_covariates(battles: Battles, features: ArrayLike) -> CovariateFit |
         return Undefined("a covariate says nothing that the systems do not")
     for _ in range(MOST_STEPS):
         margin = _margins(battles, known, found)
+        if np.abs(margin).max(initial=0.0) > BEYOND:
+            break
         chance = expit(margin)
         gradient = _sums(battles, known, battles.won - chance)
         try:

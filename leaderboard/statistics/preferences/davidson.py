@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from common.estimates import Undefined
 from leaderboard.statistics.correlation.placed_scores import FloatArray
 from leaderboard.statistics.preferences.bradley_terry import MOST_STEPS, NEAR, shortened
+from leaderboard.statistics.preferences.covariates import BEYOND
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def davidson(wins: ArrayLike, ties: ArrayLike) -> DavidsonFit | Undefined:
         except np.linalg.LinAlgError:
             break
         width = float(np.ptp(step[:size]) + abs(step[size]))
-        if not np.isfinite(width):
+        if not np.ptp(strength) + abs(log_nu) + width < BEYOND:
             break
         step *= float(shortened(np.array(width)))
         strength, log_nu = strength + step[:size], log_nu + float(step[size])

@@ -180,6 +180,7 @@ def test_rank_ranges_by_hand() -> None:
         ([[0, 1], [1, 0]], [[0, 0], [0, 0]], "no battle is a tie"),
         ([[0, 0], [0, 0]], [[0, 3], [3, 0]], "every battle is a tie"),
         ([[0, 2], [0, 0]], [[0, 1], [1, 0]], "no finite maximum"),
+        ([[0, 0, 3], [0, 0, 3], [0, 0, 0]], [[0, 1, 0], [1, 0, 0], [0, 0, 0]], "no finite maximum"),
     ],
 )
 def test_davidson_without_a_maximum(
@@ -193,6 +194,14 @@ def test_davidson_without_a_maximum(
 def test_a_covariate_that_separates_is_undefined() -> None:
     battles = battles_between(("x", "y", "a"), ("x", "y", "b"), ("x", "y", "a"), ("x", "y", "b"))
     found = fit_with_covariates(battles, battles.won - 0.5)
+    assert isinstance(found, Undefined)
+    assert "separate" in found.reason
+
+
+def test_a_slot_that_always_wins_is_undefined() -> None:
+    # x and y meet in both orders, and A always wins: the slot's log odds have no end.
+    battles = battles_between(("x", "y", "a"), ("y", "x", "a"), ("x", "y", "a"), ("y", "x", "a"))
+    found = fit_with_covariates(battles, np.ones((4, 1)))
     assert isinstance(found, Undefined)
     assert "separate" in found.reason
 

@@ -1,0 +1,1 @@
+"""Systems and metrics by preferences: which of two responses people liked better."""
