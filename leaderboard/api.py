@@ -30,6 +30,7 @@ from leaderboard.queries.preference_look import look_at_question
 from leaderboard.queries.preference_metrics import preference_metrics
 from leaderboard.queries.preferences import NO_PREFERENCES
 from leaderboard.queries.standing import agreement
+from leaderboard.queries.system_choice import resolve_choice
 from leaderboard.results import json_form, look, whole
 from leaderboard.results.rest import NotYet, not_yet
 
@@ -300,7 +301,11 @@ def get_preference_metrics(
     """Accuracy on pairs and AUC of every metric, beside people and response length. Where nothing
     is stored yet the answer is 202."""
     version = version_of(request, place.slug, params)
-    chosen = {"systems": params.systems}
+    try:
+        chosen = {"systems": resolve_choice(version, params.systems)}
+    except NotFound as unknown:
+        fault = {"field": "query.systems", "message": str(unknown)}
+        raise Refused(422, str(unknown), code="systems", errors=[fault]) from None
     return _of_preferences(version, preference_metrics, chosen, params, response)
 
 
