@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from annotations.corpora.rating_queries import TurnOrder, answered_turns, turn_order
 from annotations.models import CorpusVersion
+from leaderboard.answers.metrics import BASELINE
 from leaderboard.answers.preferences import (
     MetricOnPreferences,
     PeopleOnPreferences,
@@ -59,7 +60,8 @@ def preference_metrics(
     question = resolve_question(questions, aspect, level)
     votes = read_votes(version, question, chosen_systems(version, choice))
     order = turn_order(version)
-    scores = compared_scores(version, votes.systems, order)
+    every = compared_scores(version, votes.systems, order)
+    scores = every.select([row for row, text in enumerate(every.texts) if text != BASELINE])
     is_fine = [
         scores.finest(row) == "turn" or (question.level, scores.finest(row)) == ("dialogue",) * 2
         for row in range(len(scores.configurations))
