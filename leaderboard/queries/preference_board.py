@@ -67,7 +67,7 @@ def of_preferences(version: CorpusVersion) -> list[dict[str, Any]]:
     return [{}] if has_preferences(version) else []
 
 
-@registered("preferences", version=1, shown_first=of_preferences)
+@registered("preferences", version=2, shown_first=of_preferences)
 def preference_leaderboard(
     version: CorpusVersion, aspect: str = "", level: str = ""
 ) -> PreferenceStanding:
