@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from annotations.corpora.rating_queries import TurnOrder, answered_turns, turn_order
 from annotations.models import CorpusVersion
-from leaderboard.answers.metrics import BASELINE
 from leaderboard.answers.preferences import (
     MetricOnPreferences,
     PeopleOnPreferences,
@@ -60,8 +59,7 @@ def preference_metrics(
     question = resolve_question(questions, aspect, level)
     votes = read_votes(version, question, chosen_systems(version, choice))
     order = turn_order(version)
-    every = compared_scores(version, votes.systems, order)
-    scores = every.select([row for row, text in enumerate(every.texts) if text != BASELINE])
+    scores = compared_scores(version, votes.systems, order)
     is_fine = [
         scores.finest(row) == "turn" or (question.level, scores.finest(row)) == ("dialogue",) * 2
         for row in range(len(scores.configurations))
