@@ -94,3 +94,21 @@ def test_of_a_long_history_the_end_is_unfolded() -> None:
     assert (len(part.earlier), len(part.shown)) == (202 - SHOWN_AT_ONCE, SHOWN_AT_ONCE)
     assert part.shown[-1].judged
     assert "152 earlier messages" in page_of(campaign)
+
+
+def test_raw_text_stays_chosen_for_the_items_that_follow() -> None:
+    campaign = made_campaign(version=conversation_version())
+    _, browser = a_rater(campaign)
+    work = address("rating-work", campaign)
+
+    def formats(query: str) -> bool:
+        page = browser.get(work + query).content.decode()
+        return "<strong>" in page.partition('id="item-place"')[2].partition("</article>")[0]
+
+    assert [formats(query) for query in ("", "?raw=1", "", "?raw=0", "")] == [
+        True,
+        False,
+        False,
+        True,
+        True,
+    ]

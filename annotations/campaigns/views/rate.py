@@ -159,7 +159,7 @@ def _work_page(
 ) -> HttpResponse:
     campaign = participation.campaign
     others = [one for one in work_queue.assignments if one.pk != current.pk]
-    is_raw = "raw" in request.GET
+    is_raw = _reads_raw_text(request)
     view, *upcoming = queries.assignment_views([current, *others], markdown=not is_raw)
     questions = _questions(campaign, typed, view)
     if questions:
@@ -192,6 +192,13 @@ def _work_page(
         "minutes": lease_minutes(),
     }
     return render(request, "campaigns/rating/work.html", context, status=status)
+
+
+def _reads_raw_text(request: HttpRequest) -> bool:
+    """As last chosen by ``raw``, 1 or 0, in this session: the items that follow come likewise."""
+    if (chosen := request.GET.get("raw")) in ("0", "1"):
+        request.session["raw_text"] = chosen == "1"
+    return bool(request.session.get("raw_text", False))
 
 
 def _questions(
@@ -364,15 +371,17 @@ def _what_comes(
     have = set(request.POST.getlist("have"))
     new = [one for one in ready if one.item.public_id not in have]
     questions = _questions(participation.campaign) if new else []
+    is_raw = _reads_raw_text(request)
     pages = {
         view.public_id: render_to_string(
             "campaigns/rating/_item.html",
             {
                 "campaign": participation.campaign,
                 "view": tagged(view, questions) if questions else view,
+                "is_raw": is_raw,
             },
         )
-        for view in (queries.assignment_views(new) if new else ())
+        for view in (queries.assignment_views(new, markdown=not is_raw) if new else ())
     }
     return {
         "progress": queries.progress_of(participation, len(work_queue.assignments)).as_json(),
