@@ -47,7 +47,7 @@ MOST_FAULTS = 50
 """A file with more faults is another kind of file; the others are not listed."""
 
 KEY = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
-NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
+NAME = re.compile(r"[a-z0-9]++(?:-[a-z0-9]++)*+\Z")
 FORM_FIELDS = (
     "schema",
     "name",
@@ -174,7 +174,7 @@ def _yaml(text: str) -> Any:
         whole = re.compile(f"(?:{pattern})\\Z")
         Loader.add_implicit_resolver(f"tag:yaml.org,2002:{name}", whole, list(first))
     try:
-        return yaml.load(text, Loader)  # noqa: S506 (a safe loader that reads less)
+        return Loader(text).get_single_data()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""

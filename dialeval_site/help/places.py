@@ -19,6 +19,7 @@ PLACES: Mapping[str, str] = MappingProxyType(
         "campaign-agreement": "campaigns#agreement",
         "campaign-checks": "campaigns#training-and-attention",
         "campaign-dialogues": "campaigns#dialogues-written-by-pairs",
+        "campaign-form": "questions#templates",
         "campaign-guidelines": "campaigns#the-course-of-a-campaign",
         "campaign-join": "rater",
         "campaign-new": "organiser#a-rating-campaign-in-ten-minutes",

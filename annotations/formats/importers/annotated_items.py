@@ -230,8 +230,8 @@ class AnnotatedItems:
             else:
                 later = placed
                 break
-        for one in (*systems.values(), *raters.values()):
-            yield one, "", ""
+        yield from ((one, "", "") for one in systems.values())
+        yield from ((one, "", "") for one in raters.values())
         for record, where, path in chain([later] if later else [], stream):
             known = self.dialogues.get(record.id) if isinstance(record, DialogueRecord) else None
             yield known or record, where, path

@@ -39,7 +39,7 @@ def response_map(
     figure_id: str,
     method: Method,
     shown: Collection[str],
-    explained: tuple[float, float] | None = None,
+    explained: tuple[float, ...] = (),
     perplexity: float | None = None,
     remark: str = "",
     seed: int = 0,
@@ -101,17 +101,17 @@ def response_map(
     )
 
 
-def _axes(method: Method, explained: tuple[float, float] | None) -> tuple[str, str]:
+def _axes(method: Method, explained: tuple[float, ...]) -> tuple[str, str]:
     if method == "tsne":
         return "t-SNE, first axis (no unit)", "t-SNE, second axis (no unit)"
-    if explained is None:
+    if not explained:
         return "first component", "second component"
     first, second = (written(100 * share, 0) for share in explained)
     return f"first component, {first} % of the variance", f"second component, {second} %"
 
 
 def _what_it_shows(
-    method: Method, explained: tuple[float, float] | None, perplexity: float | None, seed: int
+    method: Method, explained: tuple[float, ...], perplexity: float | None, seed: int
 ) -> str:
     if method == "pca":
         share = (

@@ -69,7 +69,8 @@ def _fitted(wins: FloatArray, start: ArrayLike) -> FloatArray:
         found += step * shortened(width)[:, np.newaxis]
         if width.max() < NEAR:
             break
-    return found - found.mean(axis=1, keepdims=True)
+    centred: FloatArray = found - found.mean(axis=1, keepdims=True)
+    return centred
 
 
 def shortened(width: FloatArray) -> FloatArray:
