@@ -109,7 +109,7 @@ ORGANISERS: Final = [
     RATED,
     *(
         f"{RATED}{part}/"
-        for part in ("settings", "guidelines", "checks", "raters", "ratings", "agreement")
+        for part in ("settings", "form", "guidelines", "checks", "raters", "ratings", "agreement")
     ),
     *(f"{RATED}{part}/" for part in ("plan", "preview")),
     "/campaigns/demo-responses/",

@@ -38,7 +38,7 @@ DRAWN_FOR_A_WIDTH = (
 alone."""
 ASK_AS_THEY_COME, ASK_WHEN_IT_CHANGES = (
     {"charts.js", "rating-page.js", "room.js"},
-    {"tables.js", "theme.js", "tips.js"},
+    {"rating-questions.js", "tables.js", "theme.js", "tips.js"},
 )
 ASKS_FOR_THE_KEYS = {"chat.js"}
 """Whether there is a mouse, on pages that are not in these lists."""
