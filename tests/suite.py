@@ -35,9 +35,6 @@ BUSY = min(8, CORES)
 WAITING = min(4, max(2, CORES // 2))
 """A browser and a site are several processes each: half as many as there are cores, two at least
 (the walks wait) and four at most (PostgreSQL's 100 connections)."""
-FAULTY = min(4, max(3, CORES // 2))
-"""Tests of killed sites wait longer than they work: for a lease to end, for a process to come
-back."""
 
 FOLDER_BROKER = ("tests/faults/test_run.py", "tests/faults/test_folder_broker.py")
 """Whose sites have SQLite and the folder broker, wherever they run."""
@@ -101,7 +98,7 @@ WHOLE = (
     (Stage("PostgreSQL", ("tests.services", *IN_PROCESS), gives_way=True),),
     (
         Stage("browsers", _pytest(WAITING, "tests/browser")),
-        Stage("faults", ("tests.services", *_pytest(FAULTY, *FAULTS))),
+        Stage("faults", ("tests.services", *_pytest(WAITING, *FAULTS))),
         Stage("SQLite", _pytest(WAITING, "-m", "sqlite", "--ignore", "tests/browser")),
     ),
 )

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
 
 from annotations.agreement.intervals import Jackknife
 from annotations.agreement.means import mean_over_items
@@ -40,6 +39,8 @@ def kendall_w(ranks: FloatArray) -> float:
     Returns:
         W from 0 to 1; NaN with fewer than two raters or candidates, and where all are tied.
     """
+    from scipy.stats import rankdata  # here: it takes half a second, and few pages need it
+
     raters, candidates = ranks.shape
     if raters < 2 or candidates < 2:
         return float("nan")

@@ -58,7 +58,9 @@ def released(tmp_path: Path) -> Path:
         pytest.skip("the history of this checkout does not reach back to 0.2.0")
     folder = tmp_path / "released"
     with tarfile.open(fileobj=BytesIO(packed.stdout)) as tar:
-        tar.extractall(folder, filter="data")
+        if hasattr(tarfile, "data_filter"):  # Python 3.11.4 and later
+            tar.extraction_filter = tarfile.data_filter
+        tar.extractall(folder)
     return folder
 
 

@@ -37,11 +37,14 @@ from django.utils import timezone
 from annotations.models import CorpusVersion
 from leaderboard.models import Analysis
 from django.db.models import F
-some = sorted(Analysis.objects.values_list("pk", flat=True))
+board = Analysis.objects.filter(kind="correlations")
+some = sorted(Analysis.objects.exclude(pk__in=board).values_list("pk", flat=True))
 Analysis.objects.filter(pk__in=some[::3]).delete()
 then = timezone.now() - timedelta(days=2)
 Analysis.objects.update(asked_at=then, finished_at=then, computed_at=then)
-Analysis.objects.filter(pk__in=some[1::3]).update(stamp="older")
+Analysis.objects.filter(pk__in=[*some[1::3], *board.values_list("pk", flat=True)]).update(
+    stamp="older"
+)
 """
 MOST_OF_A_KIND = 1
 PUBLIC = {

@@ -99,9 +99,9 @@ def fed(folder: Path) -> str:
 
 CORPORA: dict[str, tuple[Callable[[Path], str], str]] = {
     "USR": (usr, "word_f1,context_similarity,response_length"),
-    "GRADE": (grade, "response_length,context_similarity,distinct_2"),
+    "GRADE": (grade, "response_length[normalize=false],context_similarity,distinct_2"),
     "FBD": (fbd, "word_f1,rouge_l,response_length,distinct_2"),
-    "FED": (fed, "response_length,context_similarity,distinct_2"),
+    "FED": (fed, "response_length[normalize=false],context_similarity,distinct_2"),
 }
 
 
