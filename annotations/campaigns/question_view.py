@@ -97,11 +97,6 @@ class QuestionView:
             len(self.choices) > FEW_SIDE_BY_SIDE or any(len(one.label) > 14 for one in self.choices)
         )
 
-    @property
-    def keys_text(self) -> str:
-        digits = [one.digit for one in self.choices if one.digit]
-        return "" if not digits else f"{digits[0]}–{digits[-1]}" if len(digits) > 1 else digits[0]
-
 
 def question_views(
     form: Form,

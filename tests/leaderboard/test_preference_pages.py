@@ -42,9 +42,9 @@ def test_the_finding_names_who_is_preferred_most(client: Client) -> None:
 
 def test_style_is_held_constant_on_demand(client: Client) -> None:
     assert "are held constant." not in text(client, SYSTEMS).partition("board-tools")[0]
-    page = text(client, f"{SYSTEMS}?style=controlled")
+    page = text(client, f"{SYSTEMS}?style_control=yes")
     assert "Length, Markdown and emoji are held constant." in page.partition("board-tools")[0]
-    assert client.get(f"{SYSTEMS}?style=loud").status_code == 404
+    assert client.get(f"{SYSTEMS}?style_control=loud").status_code == 404
 
 
 def test_files_hold_the_board_and_every_pair(client: Client) -> None:

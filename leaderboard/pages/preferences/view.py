@@ -38,18 +38,16 @@ from leaderboard.results import Look
 from leaderboard.results.pages import waiting_page
 from leaderboard.system_sets import system_note, systems_or_404
 
-CONTROLLED = "controlled"
-
 
 @require_safe
 def systems(request: HttpRequest, slug: str) -> HttpResponse:
     """Systems by Bradley–Terry strength: ``aspect``, ``level`` (what was compared: ``turn``,
-    ``dialogue``), ``style`` (``controlled``: length, Markdown and emoji held constant)."""
+    ``dialogue``), ``style_control`` (``yes``: length, Markdown and emoji held constant)."""
     version = version_or_404(request, slug)
-    style = request.GET.get("style", "")
-    if style not in ("", CONTROLLED):
-        raise Http404("style is controlled or absent")
-    controlled = style == CONTROLLED
+    style_control = request.GET.get("style_control", "")
+    if style_control not in ("", "yes"):
+        raise Http404("style_control is yes or absent")
+    controlled = style_control == "yes"
     if not counts_of(version).preferences:
         return _nothing(request, version, "systems")
     found = _look(request, version, preference_leaderboard, {})
@@ -140,7 +138,9 @@ def _of_question(
     request: HttpRequest, version: CorpusVersion, document: OfPreferences
 ) -> dict[str, Any]:
     """What both pages say of the question, and the address that shows the same numbers again."""
-    kept = [(name, request.GET[name]) for name in ("systems", "style") if request.GET.get(name)]
+    kept = [
+        (name, request.GET[name]) for name in ("systems", "style_control") if request.GET.get(name)
+    ]
     permanent = [
         ("version", str(version.number)),
         ("aspect", document.aspect),
