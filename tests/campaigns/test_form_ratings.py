@@ -156,6 +156,19 @@ def test_marked_words_are_found_in_the_response() -> None:
     assert send(browser, campaign, second, **none).status_code == 200
 
 
+def test_a_response_that_is_sent_back_as_it_was_is_no_correction() -> None:
+    better = {"key": "better", "type": "correction", "text": "Correct it.", "required": False}
+    campaign = asking(made_form(STARS, better))
+    rater, browser = a_rater(campaign)
+    first, second = in_hand(rater)
+    text = Assignment.objects.get(item__public_id=first).item.response.text
+    stars = {"q.stars": "4"}
+    assert send(browser, campaign, first, **stars, **{"q.better": f"{text}\r\n"}).status_code == 200
+    assert RatingRevision.objects.get().answers == {"stars": 4}
+    assert send(browser, campaign, second, **stars, **{"q.better": "Why?"}).status_code == 200
+    assert RatingRevision.objects.latest("pk").answers == {"stars": 4, "better": "Why?"}
+
+
 def test_each_response_of_a_dialogue_gets_its_labels() -> None:
     labels = {
         "key": "flaws",

@@ -64,7 +64,10 @@ class AnswersForm(JudgementForm):
             return cleaned
         schema = form_of(version.schema)
         material = Material({})
-        if any(question.type in ("span", "utterance_labels") for question in schema.questions):
+        if any(
+            question.type in ("span", "utterance_labels", "correction")
+            for question in schema.questions
+        ):
             material = self.material()
         fields = dict(self.data.lists())
         self.raw = from_fields(schema, fields) | {
@@ -72,6 +75,12 @@ class AnswersForm(JudgementForm):
             for question in schema.questions
             if question.type == "span"
         }
+        for question in schema.questions:
+            # The page begins with the response: who leaves it as it is has corrected nothing
+            if question.type == "correction" and not question.required:
+                sent = str(self.raw.get(question.key) or "").replace("\r\n", "\n").strip()
+                if sent in [text.strip() for text in material.utterances.values()]:
+                    self.raw[question.key] = None
         cleaned["form_version"] = version
         try:
             cleaned["answers"] = check(schema, self.raw, material)
