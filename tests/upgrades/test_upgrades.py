@@ -19,7 +19,6 @@ from typing import Any
 import pytest
 from django.apps import apps
 
-from tests.ci import IS_LONG
 from tests.conftest import ON_SERVICES
 from tests.migrated import fresh_database
 from tests.site import Site
@@ -28,9 +27,6 @@ from tests.upgrades.dump import FOLDER
 pytestmark = pytest.mark.slow
 
 VERSIONS = ("0.1.0", "0.2.0")
-UPGRADED = VERSIONS if ON_SERVICES or IS_LONG else VERSIONS[-1:]
-"""What led from one release to the next was tried on SQLite when it was released, and is never
-changed since (see below): the last release's database meets all that is new."""
 TO_THE_VERSION = """
 import json, sys
 from django.db import connection
@@ -115,7 +111,7 @@ def load(site: Site, stored: Stored) -> None:
         path.write_text(text)
 
 
-@pytest.fixture(scope="module", params=UPGRADED)
+@pytest.fixture(scope="module", params=VERSIONS)
 def upgraded(
     request: pytest.FixtureRequest, tmp_path_factory: Any
 ) -> Iterator[tuple[Site, Stored]]:
