@@ -64,7 +64,8 @@ def test_json_of_models_has_the_keys_that_it_had(capsys: pytest.CaptureFixture[s
         "--corpus",
         "personam",
         "--metrics",
-        "bleu_4[normalize=false,tokenize=parlai],embedding_average[unicode=none]",
+        "corpus_bleu[tokenize=treebank,lowercase=true,unicode=none,smooth=none],"
+        "embedding_average[unicode=none]",
         "--inline",
     )
     compare_shapes(SHAPES_WITH_A_MODEL, capsys)

@@ -3,7 +3,9 @@ the formula."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from common.estimates import Undefined
@@ -24,10 +26,17 @@ from workers.metrics.common.unicode_folding import fold
 TOKENIZE = Option(
     "tokenize",
     "auto",
-    "sacrebleu's tokeniser: auto, the one for the corpus's language, 13a where there is no other",
-    ("auto", *SACREBLEU, "none"),
+    "sacrebleu's tokeniser: auto, the one for the corpus's language, 13a where there is no other; "
+    "treebank: NLTK's",
+    ("auto", *SACREBLEU, "treebank", "none"),
 )
 LOWERCASE = Option("lowercase", False, "compare in lower case")
+SMOOTH = Option(
+    "smooth",
+    "exp",
+    "an order without a match: exp, as sacrebleu; none, the smallest positive number, as NLTK",
+    ("exp", "none"),
+)
 
 
 class CorpusBleu:
@@ -36,6 +45,7 @@ class CorpusBleu:
     def __init__(self, options: Mapping[str, OptionValue]) -> None:
         self._tokenize = str(options["tokenize"])
         self._lowercase = bool(options["lowercase"])
+        self._smooth = str(options["smooth"])
         self._unicode = str(options["unicode"])
         self._account = Account()
         self.see_language("")
@@ -64,14 +74,21 @@ class CorpusBleu:
             human: not used.
 
         Returns:
-            In [0, 1]: sacrebleu's score divided by 100. ``Undefined`` where no turn has a
-            reference, or no reference has a token.
+            In [0, 1]: sacrebleu's score divided by 100, or NLTK's. ``Undefined`` where no turn has
+            a reference, or no reference has a token.
         """
         # Here, because listing the metrics must not load it
         from sacrebleu.metrics.bleu import BLEU
 
-        bleu = BLEU(tokenize=self._used, lowercase=self._lowercase)
-        prepare = fold if self._unicode == "fold" else str
+        is_treebank = self._used == "treebank"
+        bleu = BLEU(
+            tokenize="none" if is_treebank else self._used,
+            lowercase=self._lowercase and not is_treebank,
+            smooth_method=self._smooth,
+            force=is_treebank,
+        )
+        fold_text: Callable[[str], str] = fold if self._unicode == "fold" else str
+        prepare = self._treebank_tokens(fold_text) if is_treebank else fold_text
         given = [
             (prepare(example.response), [prepare(one) for one in example.references if one.strip()])
             for example in examples
@@ -90,7 +107,31 @@ class CorpusBleu:
         )
         if progress is not None:
             progress(len(examples))
-        return found.score / 100 if found.ref_len else NO_READABLE_REFERENCE
+        if not found.ref_len:
+            return NO_READABLE_REFERENCE
+        return found.score / 100 if self._smooth == "exp" else _without_smoothing(found)
+
+    def _treebank_tokens(self, fold_text: Callable[[str], str]) -> Callable[[str], str]:
+        from nltk.tokenize import TreebankWordTokenizer
+
+        tokens = TreebankWordTokenizer().tokenize
+
+        def prepare(text: str) -> str:
+            folded = fold_text(text)
+            return " ".join(tokens(folded.lower() if self._lowercase else folded))
+
+        return prepare
+
+
+def _without_smoothing(found: Any) -> float:
+    """NLTK's ``corpus_bleu`` from sacrebleu's counts."""
+    if not found.counts[0]:
+        return 0.0
+    logs = [
+        math.log(count / total if count else sys.float_info.min)
+        for count, total in zip(found.counts, found.totals, strict=True)
+    ]
+    return float(found.bp) * math.exp(math.fsum(logs) / len(logs))
 
 
 METRIC = Metric(
@@ -101,20 +142,22 @@ METRIC = Metric(
     build=CorpusBleu,
     levels=frozenset({"system"}),
     needs=frozenset({"reference"}),
-    options=(TOKENIZE, LOWERCASE, UNICODE),
-    signature_facts=(("implementation", "sacrebleu"), ("smooth", "exp"), ("eff", "no")),
+    options=(TOKENIZE, LOWERCASE, UNICODE, SMOOTH),
+    signature_facts=(("implementation", "sacrebleu"), ("eff", "no")),
     equation=r"""
 \text{BLEU} = B \cdot \sqrt[4]{p_1 p_2 p_3 p_4} \qquad p_n = \frac{\sum_{t} m_n(t)}{\sum_{t} c_n(t)}
 """,
     description="""\
 The n-grams that match (m) and those that there are (c) are counted over all turns t first; then the
 four precisions are multiplied. B makes responses that are together shorter than their references
-pay for it. An order without a match is smoothed as sacrebleu does (exp).
+pay for it. An order without a match is smoothed as sacrebleu does (exp), or not (none).
 
 This is the number that papers report as BLEU. The mean of bleu_4 over turns is another one, mostly
 lower: it punishes every single turn in which no four words match.
 
 Turns without a reference are left out. tokenize=auto is sacrebleu's tokeniser for the corpus's
-language, 13a where it has no other. With unicode=none the score equals sacrebleu's `corpus_bleu`,
-divided by 100.""",
+language, 13a where it has no other. With unicode=none the score equals sacrebleu's
+`corpus_bleu`, divided by 100; with tokenize=treebank, lowercase=true and smooth=none besides,
+NLTK's, which is the BLEU of the FBD paper: all twelve of its correlations come out to three
+digits.""",
 )

@@ -33,6 +33,9 @@ SEEDS = Option(
     least=1,
     most=1000,
 )
+CLUSTERS = Option("clusters", 20, "clusters that all points are put into", least=2, most=1000)
+RUNS = Option("runs", 10, "clusterings of a seed whose curves are averaged", least=1, most=1000)
+ANGLES = Option("angles", 1001, "slopes λ that are tried", least=3, most=100_001)
 
 _EQUATION = (
     r"\mathrm{PRD} = \max_{\lambda} \frac{2\,\alpha(\lambda)\,\beta(\lambda)}{\alpha(\lambda) + "
@@ -41,10 +44,10 @@ _EQUATION = (
 )
 _DESCRIPTION = """Each response, together with the context that it answers, becomes a point: the
 state of the first token after the last layer of an encoder. So do people's responses. All points
-are put into 20 clusters, and each side becomes a distribution over them: G of the system, R of
-people. Precision asks how much of what the system says lies where people speak, recall how much of
-what people say the system covers. The slope λ trades one for the other; PRD is the best harmonic
-mean that some slope gives, and 1 where both sides fill the clusters alike.
+are put into 20 clusters (`clusters`), and each side becomes a distribution over them: G of the
+system, R of people. Precision asks how much of what the system says lies where people speak, recall
+how much of what people say the system covers. The slope λ trades one for the other; PRD is the best
+harmonic mean that some slope gives, and 1 where both sides fill the clusters alike.
 
 The clusters are found by chance. Each score is made of 10 clusterings whose curves are averaged,
 and it still moves with the seed: on corpora of 60 to 150 contexts by 0.003 to 0.0065, where systems
@@ -58,10 +61,10 @@ points are coarse.
 λ is the tangent of 1,001 angles between 1e-10 and π/2 − 1e-10; each clustering is the best of 10
 starts; the denominator has 1e-6 added, as in the released code. seed is the one with which the
 generator of each system begins (the released code has none), seeds how many are taken, one after
-another: the score is the mean over them. With fewer than 20 points in both sides together it is
-undefined. The stored spread is that between the seeds, or with one seed that of its 10 runs by the
-jackknife (on 26 systems of three corpora 0.0040 on average, 0.0039 between 20 seeds). To rank
-systems take `prd[seeds=20]`.
+another: the score is the mean over them. runs and angles are the paper's by default. With fewer
+points in both sides together than clusters it is undefined. The stored spread is that between the
+seeds, or with one seed that of its 10 runs by the jackknife (on 26 systems of three corpora 0.0040
+on average, 0.0039 between 20 seeds). To rank systems take `prd[seeds=20]`.
 
 Given the released code's clusters, curve and score equal its own to 1e-12. The clusters are those
 of scikit-learn's `MiniBatchKMeans` with the same seed, found faster from the points' inner
@@ -87,14 +90,8 @@ METRIC = Metric(
     levels=frozenset({"system"}),
     needs=frozenset({"context", "human_corpus"}),
     queue="gpu",
-    options=(ENCODER, LAYER, HUMAN, SEED, SEEDS),
-    signature_facts=(
-        ("pooling", "first-token"),
-        ("clusters", "20"),
-        ("starts", "10"),
-        ("runs", "10"),
-        ("angles", "1001"),
-    ),
+    options=(ENCODER, LAYER, HUMAN, SEED, SEEDS, CLUSTERS, RUNS, ANGLES),
+    signature_facts=(("pooling", "first-token"), ("starts", "10")),
     missing=missing_model,
     systems_at_once=ENCODER_SYSTEMS_AT_ONCE,
     equation=_EQUATION,

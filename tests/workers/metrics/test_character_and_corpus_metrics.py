@@ -7,6 +7,8 @@ import pytest
 import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
+from nltk.tokenize import TreebankWordTokenizer
+from nltk.translate.bleu_score import corpus_bleu as nltk_corpus_bleu
 
 from common.estimates import Undefined
 from tests.workers.metrics.pairs import OWN, example, score
@@ -56,6 +58,27 @@ def test_corpus_bleu_equals_sacrebleu(language: str, tokenize: str) -> None:
     )
     assert scorer.score_system(TEXTS, []) == pytest.approx(theirs, abs=1e-12)
     assert ("tokenize", tokenize) in scorer.account().facts
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_corpus_bleu_of_treebank_tokens_without_smoothing_equals_nltk(first: int) -> None:
+    """In the second text alone no three words match, which NLTK does not make 0."""
+    texts = [
+        ("The cat can't sit.", "The CAT can't sit there."),
+        ("a b c d e", "x a b y c"),
+    ][first:]
+    tokens = TreebankWordTokenizer().tokenize
+    theirs = nltk_corpus_bleu(
+        [[tokens(reference.lower())] for _, reference in texts],
+        [tokens(response.lower()) for response, _ in texts],
+    )
+    scorer = parse(
+        "corpus_bleu[tokenize=treebank,lowercase=true,smooth=none,unicode=none]"
+    ).scorer()
+    assert 0 < theirs < 1
+    assert scorer.score_system([example(*one) for one in texts], []) == pytest.approx(
+        theirs, rel=1e-9
+    )
 
 
 def test_corpus_bleu_without_a_reference_is_undefined() -> None:

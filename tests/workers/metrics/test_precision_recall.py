@@ -93,6 +93,12 @@ def test_a_seed_gives_the_same_curves_again_and_another_one_others() -> None:
     assert (first.precision != other.precision).any()
 
 
+def test_clusters_runs_and_angles_are_those_asked_for() -> None:
+    system, people = points(4, 0.0, 1), points(4, 0.3, 2)
+    curves = precision_recall_curves(system, people, 0, clusters=3, runs=2, angles=11)
+    assert curves.precision.shape == curves.recall.shape == (2, 11)
+
+
 def test_the_global_generator_is_left_alone() -> None:
     before = np.random.get_state()[1].tolist()
     precision_recall_curves(points(30, 0, 1), points(30, 0, 2), 0)

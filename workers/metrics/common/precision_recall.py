@@ -34,7 +34,7 @@ def prd_scorer(options: Mapping[str, OptionValue]) -> AgainstPeople:
 
     Args:
         options: ``model``, ``layer``, ``seed`` (the first) and ``seeds`` (how many, one after
-            another).
+            another), ``clusters``, ``runs`` and ``angles``.
 
     Returns:
         A scorer whose score is the mean over the seeds, in [0, 1]; ``Undefined`` where both sides
@@ -50,16 +50,19 @@ def prd_scorer(options: Mapping[str, OptionValue]) -> AgainstPeople:
     if not 1 <= count <= 1000:
         raise ValueError(f"prd: seeds must be 1 to 1000, not {count}")
 
+    clusters, runs, angles = (int(options[name]) for name in ("clusters", "runs", "angles"))
+
     def compare(system: Points, people: Points) -> Comparison:
         points = len(system) + len(people)
-        if points < CLUSTERS:
+        if points < clusters:
             return Comparison(
                 Undefined(
-                    f"both sides together have {points} responses: {CLUSTERS} clusters need more"
+                    f"both sides together have {points} responses: {clusters} clusters need more"
                 )
             )
         by_seed = [
-            precision_recall_curves(system, people, seed) for seed in range(first, first + count)
+            precision_recall_curves(system, people, seed, clusters, runs, angles)
+            for seed in range(first, first + count)
         ]
         scores = [curves.score for curves in by_seed]
         return Comparison(float(np.mean(scores)), _details(first, scores, by_seed))
@@ -76,12 +79,12 @@ def _details(first: int, scores: Sequence[float], by_seed: Sequence[Curves]) -> 
     else:
         spread = {
             "sd_between_seeds": by_seed[0].spread,
-            "sd_from": f"jackknife over the {RUNS} runs of one seed",
+            "sd_from": f"jackknife over the {len(by_seed[0].precision)} runs of one seed",
         }
     return {
         "seed": first,
         "seeds": len(scores),
-        "runs": RUNS,
+        "runs": len(by_seed[0].precision),
         **spread,
         "seed_scores": list(scores),
         "curve": {
@@ -142,58 +145,72 @@ class Curves:
 
 
 def precision_recall_curves(
-    system: NDArray[np.floating], people: NDArray[np.floating], seed: int
+    system: NDArray[np.floating],
+    people: NDArray[np.floating],
+    seed: int,
+    clusters: int = CLUSTERS,
+    runs: int = RUNS,
+    angles: int = ANGLES,
 ) -> Curves:
-    """Precision and recall of a system's points against people's, over ten clusterings.
+    """Precision and recall of a system's points against people's, over several clusterings.
 
     One generator serves all runs, and each call starts it anew, as with NumPy's global seed set
     before each system.
 
     Args:
         system: (n, d) points, n at least 1.
-        people: (m, d) points, m at least 1; n + m at least the number of clusters, 20.
+        people: (m, d) points, m at least 1; n + m at least ``clusters``.
         seed: of the clusterings, 0 to 2³² − 1.
+        clusters: how many, at least 2.
+        runs: clusterings, at least 1.
+        angles: at which the curves are taken, at least 3.
 
     Returns:
-        Curves of (10, 1001): a row for each run, a column for each angle.
+        Curves: a row for each run, a column for each angle.
     """
     draws = RandomState(seed)
-    find = _clustering(np.concatenate([system, people]))
-    runs = []
+    find = _clustering(np.concatenate([system, people]), clusters)
+    curves = []
     with _one_thread():
-        for _ in range(RUNS):
-            clusters = find(draws)
-            runs.append(curve(shares(clusters[: len(system)]), shares(clusters[len(system) :])))
-    precision, recall = zip(*runs, strict=True)
+        for _ in range(runs):
+            found = find(draws)
+            of_system = shares(found[: len(system)], clusters)
+            of_people = shares(found[len(system) :], clusters)
+            curves.append(curve(of_system, of_people, angles))
+    precision, recall = zip(*curves, strict=True)
     return Curves(np.array(precision), np.array(recall))
 
 
-def shares(clusters: NDArray[np.intp]) -> Float64Array:
+def shares(clusters: NDArray[np.intp], count: int = CLUSTERS) -> Float64Array:
     """Distribution of one side's points over the clusters.
 
     Args:
-        clusters: (n,) cluster of each point, 0 to 19; n at least 1.
+        clusters: (n,) cluster of each point, 0 to ``count`` − 1; n at least 1.
+        count: of the clusters.
 
     Returns:
-        (20,), each in [0, 1]; sums to 1.
+        (count,), each in [0, 1]; sums to 1.
     """
-    return np.bincount(clusters, minlength=CLUSTERS) / len(clusters)
+    return np.bincount(clusters, minlength=count) / len(clusters)
 
 
-def curve(system: Float64Array, people: Float64Array) -> tuple[Float64Array, Float64Array]:
+def curve(
+    system: Float64Array, people: Float64Array, angles: int = ANGLES
+) -> tuple[Float64Array, Float64Array]:
     """Precision and recall of a distribution at each angle.
 
     Args:
         system: (k,) distribution G over clusters, sums to 1.
         people: (k,) distribution R over the same clusters, sums to 1.
+        angles: how many, at least 3.
 
     Returns:
-        Precision and recall, (1001,) each, in [0, 1], from the slope near 0 to the one near
+        Precision and recall, (angles,) each, in [0, 1], from the slope near 0 to the one near
         infinity.
 
     α(λ) = Σ min(λ R, G) is the precision, β(λ) = α(λ) / λ the recall (Sajjadi et al., 2018).
     """
-    slopes = np.tan(np.linspace(_FROM_THE_AXES, math.pi / 2 - _FROM_THE_AXES, ANGLES))
+    slopes = np.tan(np.linspace(_FROM_THE_AXES, math.pi / 2 - _FROM_THE_AXES, angles))
     precision = np.minimum(slopes[:, None] * people, system).sum(axis=1)
     return np.clip(precision, 0.0, 1.0), np.clip(precision / slopes, 0.0, 1.0)
 
@@ -202,16 +219,16 @@ def _largest_f(precision: Float64Array, recall: Float64Array) -> float:
     return float((2 * precision * recall / (precision + recall + _NEVER_ZERO)).max())
 
 
-def _clustering(points: NDArray[np.floating]) -> Any:
+def _clustering(points: NDArray[np.floating], clusters: int) -> Any:
     """From a generator to each point's cluster: scikit-learn's mini-batch k-means, by ``k_means``
     where it can."""
     if len(points) <= MOST_POINTS:
         products = Products.of(points)
-        return lambda draws: mini_batch_k_means(products, CLUSTERS, STARTS, draws)
+        return lambda draws: mini_batch_k_means(products, clusters, STARTS, draws)
     from sklearn.cluster import MiniBatchKMeans
 
     return lambda draws: (
-        MiniBatchKMeans(CLUSTERS, n_init=STARTS, random_state=draws).fit(points).labels_
+        MiniBatchKMeans(clusters, n_init=STARTS, random_state=draws).fit(points).labels_
     )
 
 

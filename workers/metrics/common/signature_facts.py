@@ -21,10 +21,7 @@ FACTS = {
     "directions": "greedy_matching: `both`",
     "ddof": "FBD: 1, unbiased covariances",
     "trace": "FBD: how the last term is computed",
-    "clusters": "PRD: how many",
     "starts": "PRD: of each clustering, the best of which counts",
-    "runs": "PRD: clusterings whose curves are averaged",
-    "angles": "PRD: slopes λ that are tried",
     "length": "likelihoods: a mean per token",
     "logarithm": "likelihoods: natural",
     "prior": "pmi: what comes before p(r)",
@@ -47,7 +44,7 @@ FACTS = {
     "reported_model": "judges: what the endpoint says has answered about the run's responses, "
     "where that is "
     "not the model's name",
-    "smooth": "BLEU, corpus_bleu: how an order without a match counts",
+    "smooth": "BLEU: how an order without a match counts",
     "epsilon": "BLEU: as so many matches",
     "measure": "ROUGE: which of precision, recall and F",
     "tokens": "ROUGE: what a token is",
