@@ -101,6 +101,10 @@ def test_a_message_cannot_end_itself(model):
     )
 
 
+def test_an_utterance_is_ended_once(model):
+    assert model.as_ended("hi</s> there") == "hi there</s>"
+
+
 def test_no_chat_without_a_template(tmp_path):
     assert model_in(make_causal(tmp_path, chat=False)).as_chat([("user", "hi")]) is None
 

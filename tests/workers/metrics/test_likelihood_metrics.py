@@ -63,7 +63,11 @@ def test_pmi_is_the_gain_over_the_same_format_after_an_empty_utterance(folder):
 
 @pytest.mark.parametrize(
     ("style", "told", "untold"),
-    [("tags", "A: any pets?\nB:", "A:\nB:"), ("raw", "any pets?\n", "\n")],
+    [
+        ("tags", "A: any pets?\nB:", "A:\nB:"),
+        ("eos", "any pets?</s>", "</s>"),
+        ("raw", "any pets?\n", "\n"),
+    ],
 )
 def test_pmi_in_other_formats_keeps_the_frame_on_both_sides(folder, style, told, untold):
     lead = " " if style == "tags" else ""

@@ -164,6 +164,12 @@ class CausalModel:
         except Exception:  # a template raises what it likes for an order that it does not know
             return self._in_template(_alternating(clean))
 
+    def as_ended(self, text: str) -> str | None:
+        """A text with the token that ends one behind it, as DialoGPT's utterances have it; None
+        where the model has no such token. What spells a control token is taken out of the text."""
+        end = self._tokenizer.eos_token
+        return f"{self._control_words.sub('', text)}{end}" if end else None
+
     def likelihoods(
         self, continuations: Sequence[Continuation], progress: Callable[[int], None] | None = None
     ) -> list[Likelihood]:

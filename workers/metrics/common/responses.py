@@ -76,6 +76,14 @@ class ChatWriter(Protocol):
         """
         ...
 
+    def as_ended(self, text: str) -> str | None:
+        """Write a text with the token that ends one behind it.
+
+        Returns:
+            None where the model has no such token.
+        """
+        ...
+
 
 class NoChatTemplateError(ValueError):
     """The model was not made for chats; another format is to be chosen."""
@@ -100,17 +108,18 @@ def before_utterance(
     """Text of a dialogue up to what ``speaker`` says next.
 
     Args:
-        style: ``chat``, ``tags`` or ``raw``.
+        style: ``chat``, ``tags``, ``eos`` or ``raw``.
         speaker: who speaks next, as ``Utterance.speaker`` names them; the assistant of ``chat``.
         utterances: the dialogue so far, in order. Empty ones are left out.
         persona: lines of the speaker's persona; left out where it is empty.
-        model: whose chat template ``chat`` uses.
+        model: whose chat template ``chat`` uses, and whose last token ``eos``.
 
     Returns:
         The text, and what goes before the utterance after it.
 
     Raises:
-        NoChatTemplateError: ``chat`` with a model that has no chat template.
+        NoChatTemplateError: ``chat`` with a model that has no chat template, ``eos`` with one that
+            has no token that ends a text.
     """
     known = [line.strip() for line in persona if line.strip()]
     spoken = [(one.speaker, one.text.strip()) for one in utterances if one.text.strip()]
@@ -124,16 +133,17 @@ def after_silence(style: str, speaker: str, partner: str, model: ChatWriter) -> 
     instructions of its own to any chat).
 
     Args:
-        style: ``chat``, ``tags`` or ``raw``.
+        style: ``chat``, ``tags``, ``eos`` or ``raw``.
         speaker: who speaks next.
         partner: who said the empty utterance.
-        model: whose chat template ``chat`` uses.
+        model: whose chat template ``chat`` uses, and whose last token ``eos``.
 
     Returns:
         The text, and what goes before the utterance after it.
 
     Raises:
-        NoChatTemplateError: ``chat`` with a model that has no chat template.
+        NoChatTemplateError: ``chat`` with a model that has no chat template, ``eos`` with one that
+            has no token that ends a text.
     """
     return _written(style, speaker, [(partner, "")], [], model)
 
@@ -160,6 +170,13 @@ def _written(
             "\n".join([*head, *(f"{who}: {text}".rstrip() for who, text in spoken), f"{speaker}:"]),
             " ",
         )
+    if style == "eos":
+        ended = [model.as_ended(line) for line in [*known, *(text for _, text in spoken)]]
+        if None in ended:
+            raise NoChatTemplateError(
+                "the model has no token that ends a text: set format=tags or format=raw"
+            )
+        return Before("".join(map(str, ended)), "")
     return Before("".join(f"{line}\n" for line in [*known, *(text for _, text in spoken)]), "")
 
 
