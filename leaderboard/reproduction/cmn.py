@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from leaderboard.queries.defaults import RESAMPLES, SEED
@@ -62,13 +62,18 @@ NOTES = (
 
 
 def cmn_table(
-    slugs: Mapping[str, str] | None = None, *, resamples: int = RESAMPLES, seed: int = SEED
+    slugs: Mapping[str, str] | None = None,
+    exclude: Sequence[str] = (),
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
 ) -> dict[str, Any]:
     """Tables 1 and 2 of the paper beside every finished configuration of their metrics on each of
-    our evaluation sets of the same source. ``slugs``: by key, what the sets are called here. Raises
-    NotFound for an unknown key."""
+    our evaluation sets of the same source. ``slugs``: by key, what the sets are called here.
+    ``exclude``: systems to leave out, wherever they are. Raises NotFound for an unknown key or
+    system."""
     sets = [one for of_source in cmn.BESIDE.values() for one in of_source]
-    places = places_of(sets, slugs or {}, OURS.values())
+    places = places_of(sets, slugs or {}, OURS.values(), exclude)
     scored = [(place, one) for place in places.values() for one in place.found if trained_name(one)]
     known: dict[str, dict[tuple[str, str], ModelInfo]] = {}
     for recipe, of_recipe in ((RECIPE, True), ("density", False)):

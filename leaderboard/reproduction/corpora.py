@@ -4,6 +4,7 @@ on one, and of the evaluation sets of a table of trained metrics all that is com
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,8 @@ from annotations.corpora.rating_queries import has_dialogue_ratings, has_turn_ra
 from annotations.models import Corpus, CorpusVersion, System
 from leaderboard.answers.metrics import CorrelationRow
 from leaderboard.queries.correlations import meta_evaluation
-from leaderboard.queries.system_choice import ALL
+from leaderboard.queries.submitted import HandedIn, shown_submitted_metrics
+from leaderboard.queries.system_choice import ALL, NAMED
 from leaderboard.reproduction.published.correlations import EvaluationSet, Level
 from workers.metrics.common.cmn_options import error_in_remark
 from workers.metrics.common.configuration import Configuration, parse, still_there
@@ -44,6 +46,20 @@ def why_nothing(
     return "" if has_any(version, version.main_aspect) else f"nobody rated {rated}s of {slug}"
 
 
+def submitted_metrics(version: CorpusVersion) -> list[HandedIn]:
+    return [HandedIn.of(one) for one in shown_submitted_metrics(version)]
+
+
+def is_of_row(metric: HandedIn, row: str) -> bool:
+    """Whether a metric whose scores were submitted has the name of a paper's row: ``usl_h`` is
+    USL-H."""
+    return _letters(metric.name) == _letters(row)
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
 SEVERAL = "several"
 """In a revision's place, where the systems were scored by models that had one name after
 another."""
@@ -59,6 +75,7 @@ class Place:
     systems: list[System] = field(default_factory=list)
     found: list[Configuration] = field(default_factory=list)
     """Finished of all systems, in the present version of the metric."""
+    submitted: list[HandedIn] = field(default_factory=list)
     part: dict[str, int] = field(default_factory=dict)
     """By configuration: of how many systems it is finished, where that is not all."""
     revisions: dict[str, str] = field(default_factory=dict)
@@ -74,10 +91,16 @@ class Place:
         """By configuration; made once. Nothing where nobody rated such things."""
         if level not in self.rows:
             rows: Sequence[CorrelationRow] = ()
-            if self.found and self.version is not None and not self.why_nothing(level):
+            metrics: list[Configuration | str] = [
+                *self.found,
+                *(one.text for one in self.submitted),
+            ]
+            if metrics and self.version is not None and not self.why_nothing(level):
+                are_all = len(self.systems) == len(select_systems(self.version))
                 rows = meta_evaluation(
-                    self.version, self.version.main_aspect, [level], self.found, self.systems,
-                    rated=level, variants=False, systems_chosen=ALL, resamples=resamples, seed=seed,
+                    self.version, self.version.main_aspect, [level], metrics, self.systems,
+                    rated=level, variants=False, systems_chosen=ALL if are_all else NAMED,
+                    resamples=resamples, seed=seed,
                 ).rows  # fmt: skip
             self.rows[level] = {row.metric: row for row in rows}
         return self.rows[level]
@@ -97,11 +120,24 @@ class Place:
         }
 
 
+def refuse_unknown_systems(
+    exclude: Sequence[str], versions: Iterable[CorpusVersion | None]
+) -> None:
+    """Raises NotFound for a system that none of the versions has."""
+    known = {system.name for one in versions if one is not None for system in select_systems(one)}
+    if unknown := [name for name in exclude if name not in known]:
+        raise NotFound(f"no corpus of the tables has a system {', '.join(map(repr, unknown))}")
+
+
 def places_of(
-    sets: Sequence[EvaluationSet], slugs: Mapping[str, str], metrics: Iterable[str]
+    sets: Sequence[EvaluationSet],
+    slugs: Mapping[str, str],
+    metrics: Iterable[str],
+    exclude: Sequence[str] = (),
 ) -> dict[str, Place]:
     """By key. ``slugs``: by key, what the sets are called here. ``metrics``: those to look for.
-    Raises NotFound for an unknown key."""
+    ``exclude``: systems to leave out, wherever they are. Raises NotFound for an unknown key or
+    system."""
     if unknown := set(slugs) - {one.key for one in sets}:
         known = ", ".join(sorted(one.key for one in sets))
         raise NotFound(f"the paper has no corpus {', '.join(sorted(unknown))}; it has: {known}")
@@ -110,16 +146,18 @@ def places_of(
     }
     wanted = set(metrics)
     for place in places.values():
-        _look(place, wanted)
+        _look(place, wanted, exclude)
+    refuse_unknown_systems(exclude, [place.version for place in places.values()])
     return places
 
 
-def _look(place: Place, metrics: set[str]) -> None:
+def _look(place: Place, metrics: set[str], exclude: Sequence[str]) -> None:
     try:
         place.version = version_of(place.slug)
     except NotFound:
         return
-    place.systems = select_systems(place.version)
+    place.systems = [one for one in select_systems(place.version) if one.name not in exclude]
+    place.submitted = submitted_metrics(place.version)
     done = MetricRun.objects.filter(
         system__in=place.systems, state=MetricRun.State.DONE, metric__in=metrics
     )

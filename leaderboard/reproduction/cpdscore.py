@@ -18,8 +18,15 @@ from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.correlations import meta_evaluation, rows_of_level
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import human_side
+from leaderboard.queries.submitted import HandedIn
 from leaderboard.queries.system_choice import ALL, NAMED
-from leaderboard.reproduction.corpora import first_that_is_here, why_nothing
+from leaderboard.reproduction.corpora import (
+    first_that_is_here,
+    is_of_row,
+    refuse_unknown_systems,
+    submitted_metrics,
+    why_nothing,
+)
 from leaderboard.reproduction.published import comperdial
 from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
 from leaderboard.statistics.correlation.resampling import Recipe
@@ -56,6 +63,9 @@ OURS = {
     "CPDS-Dial, intermediate score": "cpdscore_dialogue",
 }
 """The row of the paper → the metric whose configurations stand beneath it."""
+NORMALIZED = ("bertscore_f1", "bleurt")
+"""Metrics that the paper shows normalised texts (Table 14), and whose default shows them as they
+are."""
 REPORTS = {"CPDS-Dial": "final", "CPDS-Dial, intermediate score": "overall_turn"}
 """Two rows of one metric."""
 OWN = {"CPDS-Dial, interaction score": "cpdscore_dialogue", "Own judges": "judge"}
@@ -90,6 +100,7 @@ class _Corpus:
     systems: list[System] = field(default_factory=list)
     found: list[Configuration] = field(default_factory=list)
     """Finished of all systems, in the present version of the metric."""
+    submitted: list[HandedIn] = field(default_factory=list)
     part: dict[str, int] = field(default_factory=dict)
     """By configuration: of how many systems it is finished, where that is not all."""
     models: dict[str, list[str]] = field(default_factory=dict)
@@ -120,7 +131,7 @@ def cpdscore_table(
     others = _others({one.slug for one in ours.values()})
     for one in (*ours.values(), *others):
         _look(one, model, exclude)
-    _refuse_unknown(exclude, (*ours.values(), *others))
+    refuse_unknown_systems(exclude, [one.version for one in (*ours.values(), *others)])
     wanted = Evaluation(resamples, seed)
     tables = [_table(table, ours, wanted) for table in comperdial.TABLES]
     for one in others:
@@ -181,6 +192,7 @@ def _look(corpus: _Corpus, model: str, exclude: Sequence[str]) -> None:
     except NotFound:
         return
     corpus.systems = [one for one in select_systems(corpus.version) if one.name not in exclude]
+    corpus.submitted = submitted_metrics(corpus.version)
     metrics = {*OURS.values(), *OWN.values()}
     done = MetricRun.objects.filter(
         system__in=corpus.systems, state=MetricRun.State.DONE, metric__in=metrics
@@ -198,13 +210,6 @@ def _look(corpus: _Corpus, model: str, exclude: Sequence[str]) -> None:
             corpus.models.setdefault(text, []).append(made_with)
     corpus.part = {text: count for text, count in counted.items() if count < len(corpus.systems)}
     corpus.found = [one for one in corpus.found if one.text not in corpus.part]
-
-
-def _refuse_unknown(exclude: Sequence[str], corpora: Iterable[_Corpus]) -> None:
-    versions = [corpus.version for corpus in corpora if corpus.version is not None]
-    known = {system.name for version in versions for system in select_systems(version)}
-    if unknown := [name for name in exclude if name not in known]:
-        raise NotFound(f"no corpus of the tables has a system {', '.join(map(repr, unknown))}")
 
 
 # --- the statistics -------------------------------------------------------------------------------
@@ -228,13 +233,17 @@ class Evaluation:
         version, aspect = corpus.version, corpus.version.main_aspect
         how: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed}
         rows: list[CorrelationRow] = []
-        if corpus.found:
+        metrics: list[Configuration | str] = [
+            *corpus.found,
+            *(one.text for one in corpus.submitted),
+        ]
+        if metrics:
             levels: list[CeilingLevel] = [rated, "system"]
             rows += meta_evaluation(
                 version,
                 aspect,
                 levels,
-                corpus.found,
+                metrics,
                 corpus.systems,
                 rated=rated,
                 variants=False,
@@ -298,6 +307,7 @@ def _row(
                 texts.setdefault(configuration.text, []).extend(
                     corpus.models.get(configuration.text, ())
                 )
+        texts |= {one.text: [] for one in corpus.submitted if is_of_row(one, metric)}
     if metric == "Human":
         texts = {PEOPLE: []}
     ours: list[dict[str, Any]] = [
@@ -410,7 +420,11 @@ def _what_is_missing(corpus: _Corpus) -> list[dict[str, str]]:
         for one, _ in table.places
         if one.key == corpus.key
     }
-    absent = [name for row, name in OURS.items() if row in rows and not _any_of(corpus, row)]
+    absent = [
+        f"{name}[normalize=true]" if name in NORMALIZED else name
+        for row, name in OURS.items()
+        if row in rows and not _any_of(corpus, row)
+    ]
     here: list[tuple[str, str]] = []
     not_here: list[tuple[str, str]] = []
     for text in dict.fromkeys(absent):

@@ -4,7 +4,7 @@ al., 2023)."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from leaderboard.queries.defaults import RESAMPLES, SEED
@@ -70,15 +70,21 @@ NOTES = (
 
 
 def density_table(
-    slugs: Mapping[str, str] | None = None, *, resamples: int = RESAMPLES, seed: int = SEED
+    slugs: Mapping[str, str] | None = None,
+    exclude: Sequence[str] = (),
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
 ) -> dict[str, Any]:
     """Tables 1, 2, 4 and 5 of the paper with every finished configuration of their metrics here.
 
-    ``slugs``: by the key of one of the paper's evaluation sets what it is called here. Models that
-    differ by their seed are gathered: mean, lowest, highest, and each beneath. Raises NotFound for
-    a key that the paper does not have.
+    ``slugs``: by the key of one of the paper's evaluation sets what it is called here.
+    ``exclude``: systems to leave out, wherever they are. Models that differ by their seed are
+    gathered: mean, lowest, highest, and each beneath. Raises NotFound for a key that the paper does
+    not have, or a system that is nowhere.
     """
-    places = places_of(paper.SETS, slugs or {}, {name for names in OURS.values() for name in names})
+    metrics = {name for names in OURS.values() for name in names}
+    places = places_of(paper.SETS, slugs or {}, metrics, exclude)
     facts = model_facts(RECIPE, _scored_models(places.values()))
     how = Evaluation(facts, resamples, seed)
     tables = [

@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.answers.metrics import CorrelationRow
-from leaderboard.reproduction.corpora import Place, monte_carlo, other_options, trained_name
+from leaderboard.reproduction.corpora import (
+    Place,
+    is_of_row,
+    monte_carlo,
+    other_options,
+    trained_name,
+)
 from leaderboard.reproduction.published.correlations import PublishedRow, PublishedTable
 from leaderboard.reproduction.trained_models import ModelInfo, family_label
 from workers.metrics.common.configuration import Configuration
@@ -30,9 +36,22 @@ class Evaluation:
         name = trained_name(configuration)
         return self.facts.get((name, place.revisions.get(configuration.text, ""))) if name else None
 
-    def ours(self, place: Place, table: PublishedTable, belongs: Belongs) -> list[dict[str, Any]]:
-        """A document each for the configurations that belong to a row, those gathered that differ
-        by seed only."""
+    def ours(
+        self, place: Place, table: PublishedTable, metric: str, belongs: Belongs
+    ) -> list[dict[str, Any]]:
+        """A document each for the configurations that belong to the row ``metric``, those gathered
+        that differ by seed only; then for submitted metrics of the row's name."""
+        rows = place.rows_at(table.level, self.resamples, self.seed)
+        submitted = [
+            _group(table, one.text, "", "submitted", [_submitted(table, one.text, rows[one.text])])
+            for one in place.submitted
+            if one.text in rows and is_of_row(one, metric)
+        ]
+        return [*self._computed(place, table, belongs), *submitted]
+
+    def _computed(
+        self, place: Place, table: PublishedTable, belongs: Belongs
+    ) -> list[dict[str, Any]]:
         rows = place.rows_at(table.level, self.resamples, self.seed)
         groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
         words = family_label(self.facts.values())
@@ -45,19 +64,7 @@ class Evaluation:
             row = rows[configuration.text]
             groups.setdefault(key, []).append(_scored(place, table, configuration, model, row))
         return [
-            {
-                "metric": metric,
-                "options": options,
-                "of": words.get(family, ""),
-                "seeds": len(scored),
-                **{
-                    str(name): gathered([one[name]["value"] for one in scored])
-                    for name in table.coefficients
-                },
-                "scored": sorted(
-                    scored, key=lambda one: (one["seed"] is None, one["seed"], one["configuration"])
-                ),
-            }
+            _group(table, metric, options, words.get(family, ""), scored)
             for (metric, options, family), scored in sorted(
                 groups.items(), key=lambda item: (item[0][1], words.get(item[0][2], ""), item[0])
             )
@@ -79,14 +86,14 @@ class Evaluation:
                     _published(words, of, key, index_of_row)
                     for words, (of, key) in published.items()
                 ],
-                "ours": self.ours(place, table, belongs(row)),
+                "ours": self.ours(place, table, row.metric, belongs(row)),
             }
             for index_of_row, row in enumerate(table.rows)
         ]
         rows += [
             {"metric": metric, "group": group, "published": [], "ours": found}
             for metric, group, belonging in own_rows
-            if (found := self.ours(place, table, belonging))
+            if (found := self.ours(place, table, metric, belonging))
         ]
         reason = place.why_nothing(table.level)
         return {
@@ -101,6 +108,39 @@ class Evaluation:
         }
 
 
+def _group(
+    table: PublishedTable, metric: str, options: str, of: str, scored: list[dict[str, Any]]
+) -> dict[str, Any]:
+    return {
+        "metric": metric,
+        "options": options,
+        "of": of,
+        "seeds": len(scored),
+        **{
+            str(name): gathered([one[name]["value"] for one in scored])
+            for name in table.coefficients
+        },
+        "scored": sorted(
+            scored, key=lambda one: (one["seed"] is None, one["seed"], one["configuration"])
+        ),
+    }
+
+
+def _submitted(table: PublishedTable, text: str, row: CorrelationRow) -> dict[str, Any]:
+    names = {"configuration": text, "trained": None, "revision": None, "seed": None}
+    return {**names, **_figures(table, row)}
+
+
+def _figures(table: PublishedTable, row: CorrelationRow) -> dict[str, Any]:
+    return {
+        "n": row.n,
+        "coverage": row.coverage,
+        "signature": row.signature,
+        **({"note": row.note} if row.note else {}),
+        **{str(name): row.of(name).as_json() for name in table.coefficients},
+    }
+
+
 def _scored(
     place: Place,
     table: PublishedTable,
@@ -113,11 +153,7 @@ def _scored(
         "trained": trained_name(configuration) or None,
         "revision": place.revisions.get(configuration.text, "") or None,
         "seed": model.seed if model is not None else None,
-        "n": row.n,
-        "coverage": row.coverage,
-        "signature": row.signature,
-        **({"note": row.note} if row.note else {}),
-        **{str(name): row.of(name).as_json() for name in table.coefficients},
+        **_figures(table, row),
     }
     drawn = (
         monte_carlo(place, configuration) if configuration.metric.name.startswith("cmn") else None

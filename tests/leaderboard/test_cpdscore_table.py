@@ -17,6 +17,7 @@ from annotations.models import CorpusVersion
 from leaderboard.reproduction import cpdscore
 from leaderboard.reproduction.published import comperdial
 from tests.leaderboard.conftest import Rated
+from tests.leaderboard.trained import TWO_SWAPPED, submitted
 from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
 
@@ -311,6 +312,13 @@ def test_a_corpus_that_the_paper_does_not_know_has_the_same_layout_of_its_own(
     assert all(row["published"] == [] for row in extra["rows"])
 
 
+def test_scores_submitted_under_a_row_s_name_stand_beneath_it(rated: Rated, table) -> None:
+    submitted(rated(PLACES), "rade", TWO_SWAPPED)
+    (ours,) = row_of(table(), "4", "RADE")["ours"]
+    assert ours["configuration"] == "rade"
+    assert ours["cells"][0]["pearson"]["value"] == pytest.approx(0.9)
+
+
 def test_systems_can_be_left_out(rated: Rated, table, length_for_bleu: None) -> None:
     rated(PLACES)
     (ours,) = row_of(table("--exclude", "dull"), "4", "BLEU")["ours"]
@@ -400,5 +408,5 @@ def test_what_the_judge_is_worth_is_said(
 
 
 def test_the_fbd_table_has_no_systems_to_leave_out() -> None:
-    with pytest.raises(CommandError, match="--exclude is for cpdscore"):
+    with pytest.raises(CommandError, match="--exclude is not for fbd"):
         call_command("tables", "fbd", "--exclude", "a")

@@ -14,7 +14,15 @@ from django.core.management import CommandError, call_command
 
 from annotations.models import CorpusVersion
 from tests.leaderboard.conftest import Rated
-from tests.leaderboard.trained import AS_PEOPLE, ENDS_SWAPPED, PLACES, TWO_SWAPPED, model_in, scored
+from tests.leaderboard.trained import (
+    AS_PEOPLE,
+    ENDS_SWAPPED,
+    PLACES,
+    TWO_SWAPPED,
+    model_in,
+    scored,
+    submitted,
+)
 from workers.models import MetricRun
 from workers.training.models import Training
 
@@ -125,6 +133,16 @@ def test_models_of_another_loss_are_not_density_s(
     commands = [line["command"] for line in document["missing"]]
     assert any("usr_retrieval[trained=noise]" in command for command in commands)
     assert not any("density_classifier[trained=noise]" in command for command in commands)
+
+
+def test_scores_submitted_under_a_row_s_name_stand_beside_it(version: CorpusVersion, table) -> None:
+    submitted(version, "usl_h", TWO_SWAPPED)
+    submitted(version, "usl", AS_PEOPLE)
+    (group,) = ours(table(), "1", "USL-H")
+    assert (group["metric"], group["of"]) == ("usl_h", "submitted")
+    assert group["pearson"]["value"] == pytest.approx(0.9)
+    (line,) = [one for one in table(form="table").splitlines() if one.split()[:1] == ["USL-H"]]
+    assert "usl_h" in line
 
 
 def test_the_published_figures_stand_beside(version: CorpusVersion, table) -> None:
@@ -327,8 +345,18 @@ def test_bad_options_are_refused(version: CorpusVersion, table) -> None:
         table(corpora="dailyz=small")
     with pytest.raises(CommandError, match="--model is not for density"):
         table("--model", "x")
-    with pytest.raises(CommandError, match="--exclude is not for density"):
+    with pytest.raises(CommandError, match="no corpus of the tables has a system 'x'"):
         table("--exclude", "x")
+
+
+def test_systems_can_be_left_out(version: CorpusVersion, home: Path, table) -> None:
+    """Of the five rated responses three are of the other system."""
+    scored(version, f"density[trained={model_in(home, 'cl-0')}]", AS_PEOPLE)
+    document = table("--exclude", "dull")
+    (group,) = ours(document, "1", "DEnsity")
+    assert group["scored"][0]["n"] == 3
+    assert "systems:all" not in group["scored"][0]["signature"]
+    assert ["echo"] in [one.get("systems") for one in document["corpora"]]
 
 
 # --- how it is printed ----------------------------------------------------------------------------

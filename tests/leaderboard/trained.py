@@ -11,6 +11,7 @@ from typing import Any
 from django.utils import timezone
 
 from annotations.models import CorpusVersion
+from leaderboard.models import SubmittedMetric, SubmittedScores
 from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
 
@@ -28,6 +29,22 @@ TWO_SWAPPED = {"echo": [1.0, 3.0, 2.0], "dull": [4.0, None, 5.0]}
 """Σd² = 2, so ρ = 1 − 6 · 2 / (5 · 24) = 0.9; these are their own ranks, so r = 0.9."""
 ENDS_SWAPPED = {"echo": [5.0, 2.0, 3.0], "dull": [4.0, None, 1.0]}
 """Σd² = 32, so ρ = r = 1 − 6 · 32 / 120 = −0.6."""
+
+
+def submitted(version: CorpusVersion, name: str, scores: dict[str, list[float | None]]) -> None:
+    """As if a file with these scores had been submitted."""
+    metric = SubmittedMetric.objects.create(
+        version=version, name=name, level="turn", sha256="0" * 64
+    )
+    for system in version.systems.all():
+        defined = [one for one in scores[system.name] if one is not None]
+        SubmittedScores.objects.create(
+            metric=metric,
+            system=system,
+            scores=scores[system.name],
+            system_score=sum(defined) / len(defined),
+        )
+
 
 Made = Callable[..., None]
 

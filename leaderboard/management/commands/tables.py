@@ -47,8 +47,9 @@ class Command(ConsoleCommand):
 
     cpdscore has a row's published lines first, each with its judge, then every finished
     configuration of its metric that is there of all systems. * marks p ≥ .05, in the paper and
-    here. A published row is alone where nothing of ours is there, and where no metric here is its
-    own (RADE, GRADE, USR, USL-H). Table 5 holds metrics against ratings of whole dialogues alone;
+    here. A published row is alone where nothing of ours is there. Where no metric here is its own
+    (RADE, GRADE, USR, USL-H) scores that were submitted under its name stand beside it, in density
+    and cmn, too. Table 5 holds metrics against ratings of whole dialogues alone;
     its row Human is people who rated turns against people who rated dialogues. CPDS-Dial's
     intermediate score is cpdscore_dialogue[report=overall_turn]. Below the paper's tables every
     other corpus that a judge has scored has Tables 4 and 5 of its own.
@@ -61,6 +62,7 @@ class Command(ConsoleCommand):
     to the same sources.
 
       manage.py tables cpdscore --corpora usr-persona=usr --exclude "Original Ground Truth"
+      manage.py tables density --exclude "Original Ground Truth"
       manage.py tables cmn --corpora dailydialog-zhao=dailyz --format json
     """
 
@@ -92,7 +94,7 @@ class Command(ConsoleCommand):
             "--exclude",
             type=comma_list,
             metavar="x,y",
-            help="cpdscore: systems to leave out, wherever they are",
+            help="cpdscore, density, cmn: systems to leave out, wherever they are",
         )
         parser.add_argument(
             "--resamples",
@@ -113,7 +115,7 @@ class Command(ConsoleCommand):
 
     def _fbd(self, options: dict[str, Any], draws: dict[str, Any]) -> None:
         if options["exclude"]:
-            raise CommandError("--exclude is for cpdscore: the FBD paper's rows are of all systems")
+            raise CommandError("--exclude is not for fbd: the paper's rows are of all systems")
         document = fbd_table(options["corpora"], options["model"], **draws)
         if not self.print_as(options["format"], document, fbd_forms.to_csv, fbd_forms.to_latex):
             self.print_table(fbd_forms.header(document), fbd_forms.text_rows(document))
@@ -141,18 +143,21 @@ class Command(ConsoleCommand):
         self.say(f"{len(ours)} lines are computed here. Published: {document['published']}")
 
     def _density(self, options: dict[str, Any], draws: dict[str, int]) -> None:
-        self._trained(options, lambda: density_table(options["corpora"], **draws), density_forms)
+        self._trained(options, draws, density_table, density_forms)
 
     def _cmn(self, options: dict[str, Any], draws: dict[str, int]) -> None:
-        self._trained(options, lambda: cmn_table(options["corpora"], **draws), cmn_forms)
+        self._trained(options, draws, cmn_table, cmn_forms)
 
     def _trained(
-        self, options: dict[str, Any], made: Callable[[], dict[str, Any]], written: ModuleType
+        self,
+        options: dict[str, Any],
+        draws: dict[str, int],
+        table: Callable[..., dict[str, Any]],
+        written: ModuleType,
     ) -> None:
-        for name in ("exclude", "model"):
-            if options[name]:
-                raise CommandError(f"--{name} is not for {options['table']}")
-        document = made()
+        if options["model"]:
+            raise CommandError(f"--model is not for {options['table']}")
+        document = table(options["corpora"], options["exclude"] or [], **draws)
         if not self.print_as(options["format"], document, written.to_csv, written.to_latex):
             for line in written.text_head(document):
                 self.stdout.write(line)

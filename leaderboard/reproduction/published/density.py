@@ -52,7 +52,7 @@ CONVAI2_GRADE = EvaluationSet(
     "600 responses of four systems",
 )
 FED_DIALOGUES = EvaluationSet(
-    "fed", "FED, whole dialogues", ("fed",), "jsonl fed.jsonl", '"Overall" of dialogues'
+    "fed", "FED, whole dialogues", ("fed",), "fed fed_data.json", '"Overall" of dialogues'
 )
 SETS = (DAILY_ZHAO, DAILY_GRADE, CONVAI2_USR, CONVAI2_GRADE, FED_DIALOGUES)
 
