@@ -23,7 +23,9 @@ ASPECTS = tuple(
     for aspect in ("characteristic", "routine_or_habit", "goal_or_plan", "experience")
     for relation in ("", "_relationship")
 )
-YOUNGEST, OLDEST = 18, 99
+YOUNGEST, OLDEST = 15, 99
+ADULT = 18
+"""The youngest person of a head persona that gives no age."""
 GENDERS = ("female", "male")
 LONGEST_SENTENCE = 300
 LONGEST_WORD = 100
@@ -41,7 +43,7 @@ class Sentence:
     key and value."""
 
     text: str
-    min_age: int = YOUNGEST
+    min_age: int = ADULT
     max_age: int = OLDEST
     tags: tuple[tuple[str, str], ...] = ()
 
@@ -146,7 +148,7 @@ def _attribute(value: Any, row: JsonObject, path: str) -> Sentence | None:
         if fault := text_fault(value, LONGEST_SENTENCE):
             row.problems.add(row.where, path, fault)
             return None
-        return Sentence(value.strip())
+        return Sentence(value.strip(), YOUNGEST)
     given = JsonObject.of(value, row.where, row.problems, path)
     if given is None:
         return None
@@ -187,7 +189,7 @@ def _rows(path: Path, problems: Problems) -> Iterator[JsonObject]:
 def _sentence(row: JsonObject, key: str) -> Sentence | None:
     before = len(row.problems.found)
     text = row.text(key, LONGEST_SENTENCE)
-    youngest = _age(row, "min_age", YOUNGEST)
+    youngest = _age(row, "min_age", ADULT if key == "head" else YOUNGEST)
     oldest = _age(row, "max_age", OLDEST)
     tags = _tags(row)
     if youngest > oldest and len(row.problems.found) == before:

@@ -42,6 +42,16 @@ def test_no_persona_of_the_own_knowledge_contradicts_itself(seed: int) -> None:
         assert contradictions(persona) == []
 
 
+def test_a_persona_may_be_fifteen() -> None:
+    heads = tuple(
+        Head(Sentence(f"I run race {number}.", 15, 17), {"experience": (Sentence("I won.", 15),)})
+        for number in range(4)
+    )
+    persona = make_persona(Knowledge(heads, OWN.names, OWN.family), Random(0))
+    assert 15 <= persona.age <= 17
+    assert "I won." in persona.sentences
+
+
 def sentences(prefix: str) -> st.SearchStrategy[Sentence]:
     tags = st.dictionaries(
         st.sampled_from(["home", "work", "dog"]), st.sampled_from(["a", "b"]), max_size=2

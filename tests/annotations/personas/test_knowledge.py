@@ -51,6 +51,15 @@ def test_attributes_are_sentences_or_objects_with_ages_and_tags(tmp_path: Path) 
     )
 
 
+def test_a_head_without_ages_is_an_adult_s_and_its_attributes_are_anybody_s(tmp_path: Path) -> None:
+    rows: list[Any] = [{**row} for row in GOOD]
+    del rows[0]["min_age"]
+    file = tmp_path / "persona.json"
+    file.write_text(json.dumps(rows))
+    head = load_knowledge(file).heads[0]
+    assert (head.sentence.min_age, head.attributes["experience"][0].min_age) == (18, 15)
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -62,7 +71,7 @@ def test_attributes_are_sentences_or_objects_with_ages_and_tags(tmp_path: Path) 
         ({"head": "I am\0a NUL."}, "persona.json: $[1].head: holds a NUL character (character 5)"),
         ({"head": "I am number 0."}, "persona.json: $[1].head: 'I am number 0.' occurs twice"),
         ({"min_age": "young"}, "persona.json: $[1].min_age: must be a whole number, not a string"),
-        ({"min_age": 12}, "persona.json: $[1].min_age: must be from 18 to 99"),
+        ({"min_age": 12}, "persona.json: $[1].min_age: must be from 15 to 99"),
         ({"min_age": 61}, "persona.json: $[1].max_age: 60 is below min_age 61"),
         ({"tags": ["home"]}, "persona.json: $[1].tags: must be an object, not a list"),
         ({"tags": {"home": 3}}, "persona.json: $[1].tags.home: must be a string, not a number"),
@@ -78,7 +87,7 @@ def test_attributes_are_sentences_or_objects_with_ages_and_tags(tmp_path: Path) 
         ),
         (
             {"attributes": {"experience": [{"text": "I was.", "max_age": 200}]}},
-            "persona.json: $[1].attributes.experience[0].max_age: must be from 18 to 99",
+            "persona.json: $[1].attributes.experience[0].max_age: must be from 15 to 99",
         ),
         ({"gender": "any"}, "persona.json: $[1].gender: is not a field of this format"),
     ],
