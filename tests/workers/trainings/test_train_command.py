@@ -105,6 +105,12 @@ def test_a_corpus_that_is_not_there_is_named(arguments: list[str]) -> None:
         trained(["density", "--corpus", "nowhere", "--name", "x"])
 
 
+def test_weight_and_temperature_of_the_contrastive_loss_are_settings(arguments: list[str]) -> None:
+    given = ("--contrastive-weight", "0.5", "--temperature", "0.2", "--epochs", "1")
+    settings = trained(arguments, *given)["settings"]
+    assert (settings["contrastive_weight"], settings["temperature"]) == (0.5, 0.2)
+
+
 def test_a_setting_of_the_other_recipe_is_refused(arguments: list[str]) -> None:
     with pytest.raises(CommandError, match="no setting 'free_bits'"):
         trained(arguments, "--free-bits", "1")

@@ -32,6 +32,8 @@ SETTINGS = (
         "epochs",
         "seconds",
         "negatives",
+        "contrastive_weight",
+        "temperature",
         "learning_rate",
         "pairs_an_epoch",
         "freeze",
@@ -127,6 +129,18 @@ class Command(ConsoleCommand):
             help="density: the loss L_CL as the paper has it (1, the default), as the released "
             "code "
             "has it (released), or none (0)",
+        )
+        parser.add_argument(
+            "--contrastive-weight",
+            type=float,
+            metavar="W",
+            help="density: what L_CL weighs beside L_RS, the paper's λ (default: 1)",
+        )
+        parser.add_argument(
+            "--temperature",
+            type=float,
+            metavar="T",
+            help="density: of L_CL, the paper's τ (default: 0.1)",
         )
         parser.add_argument(
             "--objective",
