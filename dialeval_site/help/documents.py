@@ -30,6 +30,7 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "challenges",
             "judges",
             "training",
+            "papers",
             "formats",
             "metrics",
             "demo",
