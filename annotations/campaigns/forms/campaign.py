@@ -125,7 +125,8 @@ class CampaignForm(AllocationFields):
         required=False,
         label=gettext_lazy("Template"),
         help_text=gettext_lazy(
-            "The questions can be changed afterwards, on the campaign's page Questions."
+            "A template takes the place of the scale and axes. Its questions can be changed "
+            "afterwards, on the campaign's page Questions."
         ),
     )
     label_1, label_2, label_3, label_4, label_5 = (_label(score) for score in SCORES)

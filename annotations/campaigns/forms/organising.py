@@ -32,7 +32,9 @@ class FormTextForm(forms.Form):
     text = PlainText(
         max_length=MOST_CHARACTERS,
         label=gettext_lazy("Questions, as YAML"),
-        help_text=gettext_lazy("Each has a key, a type and a text."),
+        help_text=gettext_lazy(
+            "Each question has a key, a type and a text. The help page Questions lists the types."
+        ),
         widget=forms.Textarea(attrs={"rows": 28, "spellcheck": "false", "class": "code"}),
         error_messages={"required": gettext_lazy("Write a question first, or choose a template.")},
     )
