@@ -177,8 +177,8 @@ def _notes(document: PreferenceMetrics) -> tuple[str, ...]:
         notes.append(f"{SHARED_LETTER} {document.method}; Holm, {pairs}, 5 %.")
     notes += [
         (
-            "Intervals: 95 %, Wilson's over conversations. “Both bad” is a tie. Accuracy of "
-            "people: how far one person's vote says another's with a winner, a tie as half right."
+            "Intervals: 95 %, Wilson's over conversations. “Both bad” is a tie. Accuracy of people: "
+            "how often one person's vote matches another's that has a winner; a tie counts half."
         ),
         f"Response length. {RESPONSE_LENGTH}",
     ]
