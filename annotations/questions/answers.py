@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -188,6 +188,38 @@ def utterance_scores(question: Question, answer: Any) -> dict[int, float]:
     """
     values = {option.key: float(option.value or 0) for option in question.options}
     return {int(number): values[keys[0]] for number, keys in answer.items() if keys}
+
+
+def labels_of(
+    form: Form, answers: Mapping[str, Any]
+) -> Iterator[tuple[str, int | None, str | tuple[str, ...]]]:
+    """What is no score: categories, orders and texts, as a corpus holds them.
+
+    Args:
+        form: what was asked.
+        answers: canonical answers to it.
+
+    Yields:
+        The question's name; of a label of one utterance its place among those that were labelled,
+        from 0, else None; a text, or the categories that were chosen, in their order.
+    """
+    for question in form.questions:
+        answer = answers.get(question.key)
+        if answer is None or question.exported != "label":
+            continue
+        if question.type == "utterance_labels":
+            for number, chosen in sorted(answer.items(), key=lambda pair: int(pair[0])):
+                yield question.name, int(number) - 1, tuple(chosen)
+        elif question.type == "ranking":
+            yield question.name, None, tuple(sorted(answer, key=lambda key: answer[key]))
+        elif question.type == "best_worst":
+            yield question.name, None, (answer["best"], answer["worst"])
+        elif question.type == "span":
+            yield question.name, None, tuple(span["label"] for span in answer)
+        elif isinstance(answer, list):
+            yield question.name, None, tuple(map(str, answer))
+        else:
+            yield question.name, None, str(answer)
 
 
 def preferred(answer: str) -> str | None:

@@ -1,15 +1,18 @@
-"""From rooms to a corpus: the dialogues that pairs wrote become a version, through the importers'
-own way in."""
+"""From conversations to a corpus: the dialogues that pairs wrote, or the rated chats with systems,
+become a version, through the importers' own way in."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from django.db import transaction
 
 from annotations import audit
+from annotations.campaigns.actions.publishing import refuse_unless_final
 from annotations.campaigns.models import Campaign, CollectedCorpus, Room
+from annotations.campaigns.queries.rating_stream import chat_records
 from annotations.corpora.actions import ImportOutcome, import_corpus
 from annotations.formats.exporters import jsonl
 from annotations.formats.importers.registry import importers
@@ -50,21 +53,21 @@ def leave_out(campaign: Campaign, public_id: str, left_out: bool, by: Any = None
 def make_corpus(
     campaign: Campaign, slug: str = "", name: str = "", is_public: bool = False, by: Any = None
 ) -> ImportOutcome:
-    """Store the finished dialogues as a corpus version: of the campaign's corpus, where it has one,
-    else of a new one.
+    """Store the finished dialogues, or the chats whose ratings count, as a corpus version: of the
+    corpus that was made from this campaign before, else of a new one.
 
     Where nothing has been added since, the version that holds them is returned. Raises
-    ``NothingToCollect``, ``SlugTaken``, ``ImportFailed`` (a slug that cannot stand in an address).
+    ``NothingToCollect``, ``CannotPublish`` (of chats), ``SlugTaken``, ``ImportFailed`` (a slug that
+    cannot stand in an address).
     """
     with transaction.atomic():
-        Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)  # one harvest at a time
-        chats = list(collected_chats(campaign))
-        if not chats:
-            raise NothingToCollect
+        # One harvest at a time
+        campaign = Campaign.objects.select_for_update(of=("self",), no_key=True).get(pk=campaign.pk)
+        records = _records(campaign, name)
         known = CollectedCorpus.objects.select_related("corpus").filter(campaign=campaign).first()
         if known is None and Corpus.objects.filter(slug=slug).exists():
             raise SlugTaken(slug)
-        outcome = _imported(chats, known.corpus.slug if known else slug, name, is_public, by)
+        outcome = _imported(records, known.corpus.slug if known else slug, name, is_public, by)
         if known is None:
             CollectedCorpus.objects.create(campaign=campaign, corpus=outcome.version.corpus)
     return outcome
@@ -80,19 +83,26 @@ def collected_chats(campaign: Campaign) -> Iterable[Room]:
 
 
 def _imported(
-    chats: Iterable[Room], slug: str, name: str, is_public: bool, by: Any
+    records: Iterable[Record], slug: str, name: str, is_public: bool, by: Any
 ) -> ImportOutcome:
     with temporary_folder() as folder:
-        jsonl.write(_records(chats, name), (), folder)
+        jsonl.write(records, (), folder)
         [outcome] = import_corpus(
             importers()["jsonl"], folder / "corpus.jsonl", slug, name, is_public, by
         )
     return outcome
 
 
-def _records(chats: Iterable[Room], name: str) -> Iterator[Record]:
-    yield CorpusRecord(name=name, description=DESCRIPTION)
-    yield from map(dialogue_of, chats)
+def _records(campaign: Campaign, name: str) -> Iterable[Record]:
+    if campaign.kind == Campaign.Kind.INTERACTIVE:
+        refuse_unless_final(campaign)
+        return chat_records(campaign, name)
+    rooms = list(collected_chats(campaign))
+    if not rooms:
+        raise NothingToCollect
+    return chain(
+        [CorpusRecord(name=name, description=DESCRIPTION)], (dialogue_of(one) for one in rooms)
+    )
 
 
 def dialogue_of(chat: Room) -> DialogueRecord:

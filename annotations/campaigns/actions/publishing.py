@@ -27,7 +27,8 @@ from annotations.campaigns.queries.ratings import (
 from annotations.corpora import staging
 from annotations.corpora.actions import data_changed
 from annotations.models import CorpusVersion, Label, Rater, Rating, Response
-from annotations.questions.schema import Form, Question
+from annotations.questions.answers import labels_of
+from annotations.questions.schema import Form
 from common.text import text_fault
 
 LONGEST_ASPECT = 100
@@ -164,11 +165,17 @@ def _locked(campaign: Campaign) -> tuple[Campaign, CorpusVersion]:
 def _refuse_unless_ready(campaign: Campaign, version: CorpusVersion) -> None:
     if campaign.kind not in (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE):
         raise CannotPublish(
-            _(
-                "chats are rated, not responses of the corpus: there is nothing they could be "
-                "published under"
-            )
+            _("chats are no responses of the corpus; make a corpus of their own from them")
         )
+    refuse_unless_final(campaign)
+    if campaign.simulated and not version.simulated:
+        raise CannotPublish(
+            _("programs made these ratings: they may not be mixed with human ratings")
+        )
+
+
+def refuse_unless_final(campaign: Campaign) -> None:
+    """Raises ``CannotPublish`` where the ratings still change, or nothing of them has a score."""
     if campaign.state not in (Campaign.State.PAUSED, Campaign.State.CLOSED):
         raise CannotPublish(
             _("pause or close the campaign first, so that what is published no longer changes")
@@ -177,10 +184,6 @@ def _refuse_unless_ready(campaign: Campaign, version: CorpusVersion) -> None:
         raise CannotPublish(_("no question of the form has a score; export the answers instead"))
     if not counted_ratings(campaign).exists():
         raise CannotPublish(_("no rating counts yet"))
-    if campaign.simulated and not version.simulated:
-        raise CannotPublish(
-            _("programs made these ratings: they may not be mixed with human ratings")
-        )
 
 
 def _aspect_for(campaign: Campaign, version: CorpusVersion, requested: str) -> str:
@@ -305,48 +308,27 @@ LABEL_COLUMNS = ("rater", "question", "value", "response", "dialogue", "system")
 def _labels(
     form: Form, rated: Iterable[tuple[Rater, int | None, int | None, int, Any]]
 ) -> Iterator[tuple[object, ...]]:
-    """What is no score: categories, orders and texts. Labels of utterances belong to the response
-    of their turn."""
-    labelling = [question for question in form.questions if question.exported == "label"]
+    """What is no score. Labels of utterances belong to the response of their turn."""
     responses: dict[tuple[int, int], list[int]] = {}
     for rater, response, system, dialogue, answers in rated:
-        for question in labelling:
-            answer = (answers or {}).get(question.key)
-            if answer is None:
+        for question, place, value in labels_of(form, answers or {}):
+            label = json.dumps(value, ensure_ascii=False)
+            if place is None:
+                of = (response, None, None) if response else (None, dialogue, system)
+                yield rater.pk, question, label, *of
                 continue
-            if question.type == "utterance_labels":
-                if response is not None:
-                    places = [response]
-                else:
-                    key = (system or 0, dialogue)
-                    if key not in responses:
-                        responses[key] = _responses_of(*key)
-                    places = responses[key]
-                for number, chosen in sorted(answer.items(), key=lambda pair: int(pair[0])):
-                    if int(number) <= len(places):
-                        value = json.dumps(chosen)
-                        yield rater.pk, question.name, value, places[int(number) - 1], None, None
-                continue
-            value = json.dumps(_label_value(question, answer), ensure_ascii=False)
-            of = (response, None, None) if response else (None, dialogue, system)
-            yield rater.pk, question.name, value, *of
+            places = [response] if response is not None else responses.get((system or 0, dialogue))
+            if places is None:
+                places = _responses_of(system or 0, dialogue)
+                responses[system or 0, dialogue] = places
+            if place < len(places):
+                yield rater.pk, question, label, places[place], None, None
 
 
 def _responses_of(system: int, dialogue: int) -> list[int]:
     """Keys, in the order of the turns, as raters see and number them."""
     found = Response.objects.filter(system=system, turn__dialogue=dialogue)
     return list(found.order_by("turn__number").values_list("pk", flat=True))
-
-
-def _label_value(question: Question, answer: Any) -> str | list[str]:
-    """A text, or the categories that were chosen, in their order."""
-    if question.type == "ranking":
-        return sorted(answer, key=lambda key: answer[key])
-    if question.type == "best_worst":
-        return [answer["best"], answer["worst"]]
-    if question.type == "span" and isinstance(answer, list):
-        return [span["label"] for span in answer]
-    return [str(one) for one in answer] if isinstance(answer, list) else str(answer)
 
 
 def _give_raters(campaign: Campaign, copies: CorpusVersion, version: CorpusVersion) -> str:

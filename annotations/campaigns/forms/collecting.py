@@ -9,7 +9,7 @@ from django import forms
 from django.core.validators import RegexValidator
 from django.utils.translation import gettext_lazy as _
 
-from annotations.campaigns.models import Campaign
+from annotations.campaigns.models import Campaign, CollectedCorpus
 from annotations.campaigns.models.conversation import LONGEST_MESSAGE
 from annotations.models import Corpus
 from common.text import text_fault
@@ -37,8 +37,8 @@ class UtteranceForm(forms.Form):
 
 
 class CorpusForm(forms.Form):
-    """Of the corpus that the dialogues go to. It is asked once; later harvests are versions of the
-    same corpus."""
+    """Of the corpus that the conversations go to. It is asked once; what is made later are versions
+    of the same corpus."""
 
     slug = forms.SlugField(
         max_length=Corpus._meta.get_field("slug").max_length,
@@ -51,12 +51,14 @@ class CorpusForm(forms.Form):
     is_public = forms.BooleanField(
         required=False,
         label=_("Everyone may see it"),
-        help_text=_("With a tick, anyone can read the dialogues. Without, only organisers can."),
+        help_text=_("With a tick, anyone can read the corpus. Without, only organisers can."),
     )
 
     def __init__(self, campaign: Campaign, *arguments: Any, **named: Any) -> None:
         named.setdefault("initial", {"slug": campaign.slug, "name": campaign.name})
         super().__init__(*arguments, **named)
+        if CollectedCorpus.objects.filter(campaign=campaign).exists():
+            self.fields.clear()
 
     def clean_slug(self) -> str:
         slug = str(self.cleaned_data["slug"])

@@ -505,7 +505,7 @@ def campaigns_now(most: int) -> CampaignsNow:
     newest = with_progress(Campaign.objects.order_by("-created_at", "-pk"))
     has_enough = Q(target_met_at__isnull=False, past_target=False)
     complete = newest.filter(Q(wanted__gt=0, done__gte=F("wanted")) | has_enough)
-    publishable = complete.filter(published_at=None, simulated=False).exclude(
+    publishable = complete.filter(published_at=None, simulated=False, collected=None).exclude(
         kind=Campaign.Kind.COLLECTION
     )
     lately = timezone.now() - timedelta(days=RATE_WINDOW_DAYS)

@@ -14,14 +14,18 @@ from annotations.campaigns.queries.ratings import (
     OVERALL,
     aspects_of,
     counted_ratings,
+    form_of_campaign,
     given_ratings,
+    main_aspect,
     rated_systems,
     scored_aspect,
 )
 from annotations.corpora.record_stream import records_of
 from annotations.formats.exporters.rating_files import LOW_AXIS, RatedItem, RevisionRecord
 from annotations.formats.records import (
+    ASSISTANT,
     CorpusRecord,
+    DialogueRecord,
     LabelRecord,
     PreferenceRecord,
     RaterRecord,
@@ -29,9 +33,13 @@ from annotations.formats.records import (
     Record,
     ResponseRecord,
     SystemRecord,
+    TurnRecord,
 )
+from annotations.formats.records import Message as MessageRecord
+from annotations.questions.answers import labels_of
 
 ROWS_AT_A_TIME = 2000
+CHATS_AT_A_TIME = 100
 
 
 def ratings_to_export(
@@ -238,6 +246,84 @@ def _rating_records(campaign: Campaign, everything: bool) -> dict[str, list[Rati
             if (score := where.score(given[where.column])) is not None
         )
     return found
+
+
+def chat_records(campaign: Campaign, name: str) -> Iterator[Record]:
+    """The chats whose ratings count, each as a conversation of its system, with these ratings: what
+    a corpus is made from.
+
+    As where ratings are published, axes and comments stay behind, and of a form what scores becomes
+    an aspect, all else labels. The ids are the chats' public ones: a later version of the corpus
+    has the same.
+    """
+    form = form_of_campaign(campaign)
+    scored = {
+        name: scored_aspect(campaign, key)
+        for key, name in aspects_of(campaign)
+        if form is not None or key == OVERALL
+    }
+    counted = (
+        counted_ratings(campaign)
+        .filter(conversation__isnull=False)
+        .order_by("participation__position", "position")
+    )
+    yield CorpusRecord(
+        name=name,
+        description="Chats of people with systems, each rated by the person who chatted.",
+        simulated=campaign.simulated,
+        aspects=tuple(scored),
+        main_aspect=dict(aspects_of(campaign))[main_aspect(campaign)],
+        scales=tuple((name, *aspect.scale) for name, aspect in scored.items()),
+        language=campaign.version.language or "",
+    )
+    systems = counted.order_by("item__chat_system__name").values_list("item__chat_system__name")
+    yield from (SystemRecord(system) for (system,) in systems.distinct())
+    people = counted.order_by("participation__position").values_list("participation__position")
+    yield from (RaterRecord(f"rater {position + 1}") for (position,) in people.distinct())
+    rated = list(counted.values_list("pk", flat=True))
+    for start in range(0, len(rated), CHATS_AT_A_TIME):
+        keys = rated[start : start + CHATS_AT_A_TIME]
+        said: dict[int, list[Message]] = {key: [] for key in keys}
+        done = Message.objects.filter(
+            conversation__assignment__in=keys, state=Message.State.DONE
+        ).order_by("number")
+        for message in done.select_related("conversation"):
+            said[message.conversation.assignment_id].append(message)
+        chats = counted.filter(pk__in=keys).select_related(
+            "current", "conversation", "participation", "item__dialogue", "item__chat_system"
+        )
+        for chat in chats:
+            messages = said[chat.pk]
+            dialogue, system = f"chat-{chat.conversation.public_id}", chat.item.chat_system.name
+            rater = f"rater {chat.participation.position + 1}"
+            answers = [place for place, one in enumerate(messages) if one.speaker == "B"]
+            yield DialogueRecord(
+                id=dialogue,
+                persona=tuple(chat.item.dialogue.persona),
+                partner_persona=tuple(chat.item.dialogue.partner_persona),
+                turns=tuple(TurnRecord(number, after=at) for number, at in enumerate(answers)),
+                messages=tuple(
+                    MessageRecord(
+                        ASSISTANT if one.speaker == "B" else "user",
+                        one.text,
+                        time=_iso(one.finished_at or one.created_at) or "",
+                    )
+                    for one in messages
+                ),
+                interactive=True,
+                metadata={"personas of": chat.item.dialogue.external_id},
+            )
+            for number, at in enumerate(answers):
+                written_by = {"signature": messages[at].signature}
+                yield ResponseRecord(dialogue, number, system, messages[at].text, 0, (), written_by)
+            for name, aspect in scored.items():
+                score = aspect.score(getattr(chat.current, aspect.column))
+                if score is not None:
+                    yield RatingRecord(dialogue, None, system, rater, name, score)
+            if form is not None:
+                for question, turn, value in labels_of(form, chat.current.answers):
+                    if turn is None or turn < len(answers):
+                        yield LabelRecord(dialogue, turn, system, rater, question, value)
 
 
 def newest_ratings(campaign: Campaign) -> QuerySet[Assignment]:

@@ -21,6 +21,7 @@ from annotations.campaigns.access import campaign_or_404, organisers_page, rater
 from annotations.campaigns.actions import collection as rooms
 from annotations.campaigns.actions import harvest
 from annotations.campaigns.actions.collection import ChatClosed, NoFreeChat, NotYourChat, OutOfTurn
+from annotations.campaigns.actions.publishing import CannotPublish
 from annotations.campaigns.forms.collecting import CorpusForm, UtteranceForm
 from annotations.campaigns.models import Campaign, Participation, Room
 from annotations.campaigns.queries import collection as queries
@@ -269,22 +270,31 @@ def _figures(state: queries.Collected) -> list[tuple[str, Any, str]]:
 
 
 def _make_corpus(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    known = queries.corpus_of(campaign)
     form = CorpusForm(campaign, request.POST)
-    if known is None and not form.is_valid():
-        return _dialogues_page(request, campaign, form, 422)
     try:
-        requested = {} if known else form.cleaned_data
-        outcome = harvest.make_corpus(campaign, **requested, by=request.user)
+        if not is_stored_as_corpus(request, campaign, form):
+            return _dialogues_page(request, campaign, form, 422)
     except harvest.NothingToCollect:
         messages.error(request, _("No dialogue is finished yet. Nothing was stored."))
-        return redirect("campaign-dialogues", campaign.slug)
+    return redirect("campaign-dialogues", campaign.slug)
+
+
+def is_stored_as_corpus(request: HttpRequest, campaign: Campaign, form: CorpusForm) -> bool:
+    """Make the corpus, or its next version, and say so. False where that cannot be: the form says
+    why. Raises ``NothingToCollect``."""
+    if not form.is_valid():
+        return False
+    try:
+        outcome = harvest.make_corpus(campaign, **form.cleaned_data, by=request.user)
     except harvest.SlugTaken:
         form.add_error("slug", _("There is a corpus with this short name. Choose another."))
-        return _dialogues_page(request, campaign, form, 422)
+        return False
     except ImportFailed as failure:
         form.add_error(None, str(failure.problems[0].message))
-        return _dialogues_page(request, campaign, form, 422)
+        return False
+    except CannotPublish as refusal:
+        form.add_error(None, str(refusal))
+        return False
     count = outcome.survey.counts.dialogues
     text = (
         ngettext(
@@ -297,4 +307,4 @@ def _make_corpus(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     )
     corpus, version = outcome.version.corpus.slug, outcome.version.number
     messages.success(request, text % {"corpus": corpus, "version": version, "count": count})
-    return redirect("campaign-dialogues", campaign.slug)
+    return True

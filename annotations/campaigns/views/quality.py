@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -20,6 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotations.campaigns.access import campaign_or_404, organisers_page
 from annotations.campaigns.actions import publishing, quality
 from annotations.campaigns.flag_text import FlagText, flag_text
+from annotations.campaigns.forms.collecting import CorpusForm
 from annotations.campaigns.forms.quality import (
     ConflictForm,
     ExclusionForm,
@@ -29,7 +30,7 @@ from annotations.campaigns.forms.quality import (
 )
 from annotations.campaigns.models import Campaign, Participation
 from annotations.campaigns.queries import quality as queries
-from annotations.campaigns.queries.collection import dialogues_by, writers_table
+from annotations.campaigns.queries.collection import corpus_of, dialogues_by, writers_table
 from annotations.campaigns.queries.rating_stream import (
     campaign_records,
     newest_ratings,
@@ -37,6 +38,7 @@ from annotations.campaigns.queries.rating_stream import (
 )
 from annotations.campaigns.queries.ratings import publication_of, question_keys
 from annotations.campaigns.rating_tables import raters_table, ratings_table
+from annotations.campaigns.views.collect import is_stored_as_corpus
 from annotations.formats.exporters import mt_metrics_eval
 from annotations.formats.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
 from common.database import read_snapshot
@@ -212,7 +214,7 @@ def ratings(request: HttpRequest, slug: str) -> HttpResponse:
 def _ratings_page(
     request: HttpRequest,
     campaign: Campaign,
-    form: PublishForm | None = None,
+    form: PublishForm | CorpusForm | None = None,
     status: int = 200,
     decisions: FlaggedRatersForm | None = None,
 ) -> HttpResponse:
@@ -226,14 +228,22 @@ def _ratings_page(
         "table": table,
         "shown_columns": ",".join(one.key for one in table.columns if not one.detail),
         "publication": publication_of(campaign),
-        "may_publish": campaign.kind in (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE),
+        "corpus": corpus_of(campaign) if campaign.kind == Campaign.Kind.INTERACTIVE else None,
         "stands_still": campaign.state in (Campaign.State.PAUSED, Campaign.State.CLOSED),
-        "form": form or PublishForm(initial={"aspect": publishing.default_aspect(campaign)}),
+        "form": form or _publish_form(campaign),
         "decisions": decisions,
     }
     if request.method == "POST":
         return render(request, "campaigns/ratings.html", context, status=status)
     return page(request, "campaigns/ratings.html", context, [table])
+
+
+def _publish_form(
+    campaign: Campaign, data: Mapping[str, str] | None = None
+) -> PublishForm | CorpusForm:
+    if campaign.kind == Campaign.Kind.INTERACTIVE:
+        return CorpusForm(campaign, data)
+    return PublishForm(data, initial={"aspect": publishing.default_aspect(campaign)})
 
 
 def _rated_campaign(slug: str) -> Campaign:
@@ -313,10 +323,11 @@ def _zip_of(campaign: Campaign, everything: bool, name: str) -> HttpResponse:
 @require_POST
 @organisers_page
 def publish(request: HttpRequest, slug: str) -> HttpResponse:
-    """Copy the ratings that count into the corpus, under ``aspect``. Where raters are flagged, the
-    page asks about each first: ``flagged-<number>`` is ``keep`` or ``exclude``."""
+    """Copy the ratings that count into the corpus, under ``aspect``; of chats make a corpus, with
+    ``slug``, ``name`` and ``is_public``. Where raters are flagged, the page asks about each first:
+    ``flagged-<number>`` is ``keep`` or ``exclude``."""
     campaign = _rated_campaign(slug)
-    form = PublishForm(request.POST)
+    form = _publish_form(campaign, request.POST)
     if not form.is_valid():
         return _ratings_page(request, campaign, form, status=422)
     flagged = queries.flagged_raters(campaign)
@@ -329,6 +340,10 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
     for rater in flagged:
         if decisions.is_left_out(rater.number):
             quality.exclude(rater.participation, decisions.reason_of(rater.number), by=request.user)
+    if isinstance(form, CorpusForm):
+        if not is_stored_as_corpus(request, campaign, form):
+            return _ratings_page(request, campaign, form, status=422)
+        return redirect("campaign-ratings", slug=slug)
     try:
         count = publishing.publish(campaign, form.cleaned_data["aspect"], by=request.user)
     except publishing.CannotPublish as refusal:
