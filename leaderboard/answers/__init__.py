@@ -17,6 +17,9 @@ T = TypeVar("T")
 LeftOut = Annotated[T, Field(exclude_if=lambda value: not value)]
 """A field that has no key in the JSON where it is empty."""
 
+NoneLeftOut = Annotated[T, Field(exclude_if=lambda value: value is None)]
+"""A field that has no key in the JSON where it is None; 0 has one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfCorpus:

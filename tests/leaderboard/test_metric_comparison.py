@@ -15,11 +15,15 @@ from scipy import stats
 
 from annotations.corpora.queries import NotFound
 from annotations.models import CorpusVersion, Rating, System
+from common.estimates import Estimate
+from leaderboard.answers.metric_pair import ComparedLevel, DifferenceOfPair, Drivers, MetricPair
+from leaderboard.answers.metrics import NamedMetric
 from leaderboard.models import SubmittedMetric, SubmittedScores
 from leaderboard.pages.metric_pair.plots import pair_scatter_figures
 from leaderboard.pages.metric_pair.query import metric_pair
 from leaderboard.pages.metric_pair.tables import comparison_table, difference_figure, verdicts
 from leaderboard.queries.system_choice import chosen_systems, system_choices
+from leaderboard.statistics.correlation.human_ceiling import LEVELS
 from tests.leaderboard.conftest import Rated
 
 pytestmark = pytest.mark.django_db
@@ -87,45 +91,44 @@ def test_correlations_and_their_difference_are_scipy_s(version: CorpusVersion) -
             human.append(5 - 0.8 * system - (dialogue % 2) * 0.5)
             length.append(40 - 6 * system + (dialogue * 7 + system * 3) % 5)
             backwards.append(BACKWARDS[system] + dialogue / 100)
-    turn = document["levels"]["turn"]
-    assert turn["n"] == 30
+    turn = document.levels["turn"]
+    assert turn.n == 30
     for name, function in (("pearson", stats.pearsonr), ("kendall", stats.kendalltau)):
         first, second = function(human, length).statistic, function(human, backwards).statistic
-        found = turn["coefficients"][name]
-        assert found["first"]["value"] == pytest.approx(first)
-        assert found["second"]["value"] == pytest.approx(second)
-        assert found["difference"]["value"] == pytest.approx(first - second)
-    assert document["drivers"]["difference"] == pytest.approx(
-        turn["coefficients"]["pearson"]["difference"]["value"], abs=1e-9
+        found = turn.coefficients[name]
+        assert found.first.value == pytest.approx(first)
+        assert found.second.value == pytest.approx(second)
+        assert found.difference.value == pytest.approx(first - second)
+    assert document.drivers.difference == pytest.approx(
+        turn.coefficients["pearson"].difference.value, abs=1e-9
     )
 
 
 def test_all_tests_see_a_metric_that_turns_the_systems_round(version: CorpusVersion) -> None:
     """Six dialogues allow 2⁶ swaps, of which two at most give so large a difference: p is near
     1/32."""
-    levels = metric_pair(version, "overall", "length", "backwards")["levels"]
-    assert levels["turn"]["coefficients"]["pearson"]["tests"]["perm-input"][
-        "value"
-    ] == pytest.approx(1 / 32, abs=0.02)
-    assert levels["turn"]["coefficients"]["pearson"]["tests"]["perm-both"]["value"] < 0.05
-    assert levels["system"]["coefficients"]["pearson"]["tests"]["williams"]["value"] < 0.05
+    levels = metric_pair(version, "overall", "length", "backwards").levels
+    turn, system = (levels[level].coefficients["pearson"].tests for level in ("turn", "system"))
+    assert turn["perm-input"].value == pytest.approx(1 / 32, abs=0.02)
+    assert turn["perm-both"].value < 0.05
+    assert system["williams"].value < 0.05
 
 
 def test_a_metric_against_its_own_copy_differs_in_nothing(version: CorpusVersion) -> None:
     handed_in(version, "copy", [2 * one for one in BACKWARDS])
     document = metric_pair(version, "overall", "backwards", "copy")
-    numbers = document["levels"]["system"]["coefficients"]["pearson"]
-    assert numbers["difference"]["value"] == pytest.approx(0, abs=1e-9)
-    assert numbers["tests"]["williams"]["value"] is None
-    assert "on one line" in numbers["tests"]["williams"]["reason"]
+    numbers = document.levels["system"].coefficients["pearson"]
+    assert numbers.difference.value == pytest.approx(0, abs=1e-9)
+    assert numbers.tests["williams"].value is None
+    assert "on one line" in numbers.tests["williams"].reason
 
 
 def test_lower_is_better_is_turned_round_on_every_number(version: CorpusVersion) -> None:
     handed_in(version, "distance", BACKWARDS, higher_is_better=False)
     document = metric_pair(version, "overall", "distance", "backwards")
-    numbers = document["levels"]["turn"]["coefficients"]["pearson"]
-    assert numbers["first"]["value"] == pytest.approx(-numbers["second"]["value"])
-    assert numbers["first"]["value"] > 0.8
+    numbers = document.levels["turn"].coefficients["pearson"]
+    assert numbers.first.value == pytest.approx(-numbers.second.value)
+    assert numbers.first.value > 0.8
     assert any("turned round" in note for note in comparison_table(document, None).notes)
 
 
@@ -135,15 +138,13 @@ def test_a_metric_of_whole_systems_is_compared_at_system_level_alone(
     call_command("score", corpus="small", metrics="system_length", inline=True)
     version.refresh_from_db()
     document = metric_pair(version, "overall", "length", "system_length")
-    assert (
-        document["levels"]["turn"]["reason"] == "one of the two has no scores of single responses"
-    )
-    system = document["levels"]["system"]
-    assert system["n"] == 5
-    tests = system["coefficients"]["pearson"]["tests"]
-    assert tests["perm-sys"]["value"] is not None
-    assert "no scores of single dialogues" in tests["perm-both"]["reason"]
-    assert document["drivers"]["level"] == "system"
+    assert document.levels["turn"].reason == "one of the two has no scores of single responses"
+    system = document.levels["system"]
+    assert system.n == 5
+    tests = system.coefficients["pearson"].tests
+    assert tests["perm-sys"].value is not None
+    assert "no scores of single dialogues" in tests["perm-both"].reason
+    assert document.drivers.level == "system"
     assert "jackknife over dialogues" in verdicts(document, "pearson")[2].words
 
 
@@ -153,10 +154,7 @@ def test_a_choice_of_systems_changes_the_numbers_and_an_unknown_one_is_refused(
     version.systems.filter(name="echo").update(kind=System.Kind.HUMAN)
     assert [one.key for one in system_choices(version)] == ["all", "without-people"]
     assert [one.name for one in chosen_systems(version, "agents")] == list(NAMES[1:])
-    assert (
-        metric_pair(version, "overall", "length", "backwards", "agents")["levels"]["system"]["n"]
-        == 4
-    )
+    assert metric_pair(version, "overall", "length", "backwards", "agents").levels["system"].n == 4
     with pytest.raises(NotFound, match="no choice of systems"):
         chosen_systems(version, "round:cup/first")
 
@@ -188,7 +186,7 @@ def test_small_and_dull_corpora_say_why_nothing_is_compared(
         )
     document = metric_pair(version, "overall", "length", "backwards")
     assert reason in verdicts(document, "pearson")[0].words
-    assert document["drivers"]["reason"]
+    assert document.drivers.reason
     assert difference_figure(document, "pearson").is_empty
     comparison_table(document, None)
 
@@ -202,11 +200,9 @@ def test_one_system_or_one_dialogue_leaves_nothing_to_swap(rated: Rated) -> None
     SubmittedScores.objects.create(
         metric=metric, system=version.systems.get(), scores=scores, system_score=3.0
     )
-    turn = metric_pair(version, "overall", "length", "backwards")["levels"]["turn"]
-    assert (
-        "nothing can be swapped" in turn["coefficients"]["pearson"]["tests"]["perm-sys"]["reason"]
-    )
-    assert "at least 2 dialogues" in turn["coefficients"]["pearson"]["difference"]["ci_reason"]
+    turn = metric_pair(version, "overall", "length", "backwards").levels["turn"]
+    assert "nothing can be swapped" in turn.coefficients["pearson"].tests["perm-sys"].reason
+    assert "at least 2 dialogues" in turn.coefficients["pearson"].difference.reason
 
 
 # --- the page -------------------------------------------------------------------------------------
@@ -333,7 +329,7 @@ def test_a_withheld_system_s_responses_are_not_shown_any_more(
     """The stored answer names the places; who reads them looks whether they are shown still."""
     from leaderboard.pages.metric_pair.query import drivers_with_texts
 
-    drivers = metric_pair(version, "overall", "length", "backwards")["drivers"]["first"]
+    drivers = metric_pair(version, "overall", "length", "backwards").drivers.first
     before = {one.system for one in drivers_with_texts(version, drivers)}
     version.systems.filter(name="echo").update(withheld=True)
     assert before - {one.system for one in drivers_with_texts(version, drivers)} == {"echo"}
@@ -393,18 +389,29 @@ def test_without_ratings_or_metrics_the_board_says_why(
 def test_a_small_gap_is_said_with_as_many_digits_as_show_it(
     gap: tuple[float, float, float], said: str
 ) -> None:
-    value, *ends = gap
-    numbers = {"difference": {"value": value, "ci": ends}, "tests": {"perm-sys": {"value": 0.0001}}}
-    document = {
-        "metrics": [{"metric": "one"}, {"metric": "two"}],
-        "levels": {
-            "system": {
-                "coefficients": {"pearson": numbers},
-                "advised": "perm-sys",
-                "population": "",
-            }
-        },
-    }
+    value, low, high = gap
+    numbers = DifferenceOfPair(
+        first=Estimate(0.5),
+        second=Estimate(0.5),
+        difference=Estimate(value, (low, high)),
+        tests={"perm-sys": Estimate(0.0001)},
+    )
+    level = ComparedLevel(coefficients={"pearson": numbers}, advised="perm-sys")
+    document = MetricPair(
+        corpus="small",
+        corpus_version="v1",
+        aspect="overall",
+        systems_chosen="all",
+        design="crossed",
+        metrics=tuple(
+            NamedMetric(metric=name, higher_is_better=True, signature="") for name in ("one", "two")
+        ),
+        permutations=1000,
+        resamples=1000,
+        seed=0,
+        levels=dict.fromkeys(LEVELS, level),
+        drivers=Drivers(level="turn"),
+    )
     words = verdicts(document, "pearson")[0].words
     assert said in words
     assert words.startswith("two correlates" if value < 0 else "one correlates")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -49,9 +48,9 @@ TOO_MANY = (
 )
 NO_DIALOGUES = "one of the two has no scores of single dialogues that could be swapped"
 POPULATIONS: tuple[Population, ...] = ("dialogues", "both")
-Tests = dict[str, dict[str, dict[str, Any]]]
-"""``{coefficient: {test: an estimate whose value is p, as JSON}}``, the tests named as ``manage.py
-compare`` names them."""
+Tests = dict[str, dict[str, Estimate]]
+"""``{coefficient: {test: an estimate whose value is p}}``, the tests named as ``manage.py compare``
+names them."""
 
 
 def advised(found: Common, level: CeilingLevel) -> dict[str, str]:
@@ -79,7 +78,7 @@ def item_tests(found: Common) -> Tests:
     for swapped, called in TEST_NAMES.items():
         if reason := _nothing_to_swap(found.system, found.dialogue, swapped):
             for name in COEFFICIENTS:
-                tests[name][called] = Estimate.undefined(reason).as_json()
+                tests[name][called] = Estimate.undefined(reason)
         elif len(found.human) <= MOST_RERANKED:
             tested = swap_tests(*arrays, swapped, PERMUTATIONS, SEED)
             for name in COEFFICIENTS:
@@ -90,7 +89,7 @@ def item_tests(found: Common) -> Tests:
             )
             tests["pearson"][called] = _p_of(test.difference)
             for unranked in COEFFICIENTS[1:]:
-                tests[unranked][called] = Estimate.undefined(TOO_MANY).as_json()
+                tests[unranked][called] = Estimate.undefined(TOO_MANY)
     for population in POPULATIONS:
         clustered = clustered_pairs_of_items(
             found.human, found.metrics, found.system, found.dialogue, population
@@ -116,7 +115,7 @@ def system_tests(found: Common) -> Tests:
     return tests
 
 
-def _swaps_of_systems(found: Common, coefficient: Coefficient) -> dict[str, dict[str, Any]]:
+def _swaps_of_systems(found: Common, coefficient: Coefficient) -> dict[str, Estimate]:
     if all(given is None for given in found.fixed):
         arrays = _arrays(found)
         return {
@@ -126,20 +125,20 @@ def _swaps_of_systems(found: Common, coefficient: Coefficient) -> dict[str, dict
     people, first, second = means_of(found)
     number = np.arange(len(people))
     whole = (people, first, second, number, np.zeros_like(number))
-    nothing = Estimate.undefined(NO_DIALOGUES).as_json()
+    nothing = Estimate.undefined(NO_DIALOGUES)
     return dict.fromkeys(TEST_NAMES.values(), nothing) | {
         "perm-sys": _system_test(whole, coefficient, "systems")
     }
 
 
-def _p_or_why(p: FloatArray) -> dict[str, Any]:
+def _p_or_why(p: FloatArray) -> Estimate:
     known = len(p) > 0 and np.isfinite(p[0])
-    return (Estimate(float(p[0])) if known else Estimate.undefined(NO_P)).as_json()
+    return Estimate(float(p[0])) if known else Estimate.undefined(NO_P)
 
 
-def _system_test(arrays: Arrays, coefficient: Coefficient, swapped: Swapped) -> dict[str, Any]:
+def _system_test(arrays: Arrays, coefficient: Coefficient, swapped: Swapped) -> Estimate:
     if reason := _nothing_to_swap(arrays[3], arrays[4], swapped):
-        return Estimate.undefined(reason).as_json()
+        return Estimate.undefined(reason)
     test = permutation_test(
         *arrays, "system", coefficient, "two-sided", PERMUTATIONS, SEED, swapped
     )
@@ -154,11 +153,11 @@ def _nothing_to_swap(system: IntArray, dialogue: IntArray, swapped: Swapped) -> 
     )
 
 
-def _p_of(tested: Estimate) -> dict[str, Any]:
+def _p_of(tested: Estimate) -> Estimate:
     """The test's p as an estimate of its own."""
     if tested.p is None:
-        return Estimate.undefined(tested.reason or "the test has no p").as_json()
-    return Estimate(tested.p).as_json()
+        return Estimate.undefined(tested.reason or "the test has no p")
+    return Estimate(tested.p)
 
 
 LEVELS = ("turn", "dialogue", "system")
@@ -186,18 +185,18 @@ class Common:
         """How many systems, and how many dialogues, there are to swap whole."""
         return {"systems": int(self.system.max()) + 1, "dialogues": int(self.dialogue.max()) + 1}
 
-    def between(self) -> dict[str, Any]:
-        """Pearson's r of the two metrics over the items, as JSON."""
+    def between(self) -> Estimate:
+        """Pearson's r of the two metrics over the items."""
         (found,) = correlate_items(
             self.metrics[0], self.metrics[1:], self.dialogue, RESAMPLES, SEED
         )
-        return found.pearson.as_json()
+        return found.pearson
 
-    def between_systems(self) -> dict[str, Any]:
+    def between_systems(self) -> Estimate:
         """The same over systems, without an interval."""
         _, first, second = means_of(self)
         (found,) = correlate_items(first, second[None, :], np.arange(len(first)), 0, SEED)
-        return found.pearson.as_json()
+        return found.pearson
 
 
 def pair_at(

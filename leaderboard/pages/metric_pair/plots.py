@@ -7,7 +7,7 @@ from typing import cast
 
 from annotations.corpora.rating_queries import turn_order
 from annotations.models import CorpusVersion
-from common.estimates import Estimate, Undefined
+from common.estimates import Undefined
 from leaderboard.answers.figures import StoredFigures
 from leaderboard.figures import Figure
 from leaderboard.figures.figure import Level
@@ -55,9 +55,7 @@ def pair_scatter_figures(
             figure_id=f"pair-{level}",
             level=cast(Level, level),
             metrics=(_axis(found, 0, first), _axis(found, 1, second)),
-            between=Estimate.from_json(
-                found.between_systems() if level == "system" else found.between()
-            ),
+            between=found.between_systems() if level == "system" else found.between(),
             signature=f"{version.corpus.slug} {version.label}, systems:{systems}",
         )
         for level in wanted

@@ -3,19 +3,18 @@ statistics are computed here."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from common.estimates import Estimate
-from common.tables import Cell, Column, Row, Table
+from common.tables import Cell, Column, Row, Table, estimate_cell
 from common.tables.numerals import written, written_p
+from leaderboard.answers.metric_pair import ComparedLevel, DifferenceOfPair, MetricPair
 from leaderboard.board_text import design_text
-from leaderboard.estimate_cells import COEFFICIENT_NAMES, COEFFICIENTS, cell_of
+from leaderboard.estimate_cells import COEFFICIENT_NAMES, COEFFICIENTS
 from leaderboard.figures import Figure
 from leaderboard.figures.forest import ForestRow, forest
-from leaderboard.pages.metric_pair.query import Driver
+from leaderboard.pages.metric_pair.query import DriverText
 from leaderboard.pages.metrics.letters import LEVEL_OF_TESTS
 from leaderboard.statistics.correlation.human_ceiling import LEVELS
 
@@ -63,34 +62,27 @@ class Verdict:
     is_clear: bool = False
 
 
-def names_of(document: Mapping[str, Any]) -> tuple[str, str]:
-    first, second = document["metrics"]
-    return first["metric"], second["metric"]
-
-
-def _levels(document: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+def _levels(document: MetricPair) -> list[tuple[str, ComparedLevel]]:
     """From the turn to the system: PostgreSQL keeps a stored answer's keys in an order of its
     own."""
-    return [(level, document["levels"][level]) for level in LEVELS if level in document["levels"]]
+    return [(level, document.levels[level]) for level in LEVELS]
 
 
-def verdicts(document: Mapping[str, Any], coefficient: str) -> list[Verdict]:
+def verdicts(document: MetricPair, coefficient: str) -> list[Verdict]:
     """A sentence a level."""
     return [_verdict(document, level, found, coefficient) for level, found in _levels(document)]
 
 
-def _verdict(
-    document: Mapping[str, Any], level: str, found: Mapping[str, Any], coefficient: str
-) -> Verdict:
-    if not found["coefficients"]:
-        return Verdict(level, f"not compared: {found['reason']}.")
-    numbers = found["coefficients"][coefficient]
-    difference = numbers["difference"]
-    if difference["value"] is None:
-        return Verdict(level, f"not compared: {difference['reason']}.")
-    first, second = names_of(document)
-    ahead, behind = (first, second) if difference["value"] >= 0 else (second, first)
-    gap = f"{SYMBOLS[coefficient]} higher by {_distance(difference)}"
+def _verdict(document: MetricPair, level: str, found: ComparedLevel, coefficient: str) -> Verdict:
+    if not found.coefficients:
+        return Verdict(level, f"not compared: {found.reason}.")
+    numbers = found.coefficients[coefficient]
+    difference = numbers.difference
+    if difference.value is None:
+        return Verdict(level, f"not compared: {difference.reason}.")
+    first, second = document.names
+    ahead, behind = (first, second) if difference.value >= 0 else (second, first)
+    gap = f"{SYMBOLS[coefficient]} higher by {_distance(difference.value, difference.ci)}"
     test, p = _main_test(found, numbers)
     if p is None:
         return Verdict(level, f"{ahead} is ahead, {gap}; whether by chance is not tested: {test}.")
@@ -106,19 +98,18 @@ def _verdict(
     )
 
 
-def _population(found: Mapping[str, Any], test: str) -> str:
+def _population(found: ComparedLevel, test: str) -> str:
     """Of what the difference is said: it may hold for these systems and not be known of others."""
-    is_advised = TEST_NAMES.get(found["advised"]) == test
-    return f", for {found['population']}" if is_advised and found.get("population") else ""
+    return f", for {found.population}" if TEST_NAMES[found.advised] == test else ""
 
 
-def _distance(difference: Mapping[str, Any]) -> str:
-    value, ci = abs(difference["value"]), difference.get("ci")
-    decimals = _decimals(value)
+def _distance(difference: float, ci: tuple[float, float] | None) -> str:
+    gap = abs(difference)
+    decimals = _decimals(gap)
     if not ci:
-        return written(value, decimals)
-    low, high = sorted((ci[0], ci[1])) if difference["value"] >= 0 else sorted((-ci[0], -ci[1]))
-    return f"{written(value, decimals)} [{written(low, decimals)}, {written(high, decimals)}]"
+        return written(gap, decimals)
+    low, high = ci if difference >= 0 else (-ci[1], -ci[0])
+    return f"{written(gap, decimals)} [{written(low, decimals)}, {written(high, decimals)}]"
 
 
 FEWEST_DECIMALS, MOST_DECIMALS = 2, 4
@@ -131,22 +122,22 @@ def _decimals(gap: float) -> int:
     return next((places for places in decimals if round(gap, places) > 0), FEWEST_DECIMALS)
 
 
-def _main_test(found: Mapping[str, Any], numbers: Mapping[str, Any]) -> tuple[str, float | None]:
+def _main_test(found: ComparedLevel, numbers: DifferenceOfPair) -> tuple[str, float | None]:
     """(its name, p) of the advised test, else of PERM-BOTH or PERM-SYS: the jackknife tests are of
     Pearson's r; or (why there is none, None)."""
     reason = "there is no test"
-    for key in dict.fromkeys((found["advised"], "perm-both", "perm-sys")):
-        tested = numbers["tests"].get(key)
-        if tested and tested["value"] is not None:
-            return TEST_NAMES[key], tested["value"]
+    for key in dict.fromkeys((found.advised, "perm-both", "perm-sys")):
+        tested = numbers.tests.get(key)
+        if tested and tested.is_defined:
+            return TEST_NAMES[key], tested.value
         if tested and reason == "there is no test":
-            reason = tested["reason"]
+            reason = tested.reason
     return reason, None
 
 
-def comparison_table(document: Mapping[str, Any], updated: datetime | None) -> Table:
+def comparison_table(document: MetricPair, updated: datetime | None) -> Table:
     """One row a level and coefficient."""
-    first, second = names_of(document)
+    first, second = document.names
     columns = (
         Column("level", "Level"),
         Column("coefficient", "Coefficient"),
@@ -183,11 +174,11 @@ def comparison_table(document: Mapping[str, Any], updated: datetime | None) -> T
         _row(level, found, name, symbol)
         for level, found in _levels(document)
         for name, symbol in COEFFICIENTS
-        if found["coefficients"]
+        if found.coefficients
     ]
     return Table(
         "metric-comparison",
-        f"{first} and {second}, {document['corpus']}, aspect {document['aspect']}",
+        f"{first} and {second}, {document.corpus}, aspect {document.aspect}",
         columns,
         tuple(rows),
         notes=_notes(document),
@@ -196,45 +187,36 @@ def comparison_table(document: Mapping[str, Any], updated: datetime | None) -> T
     )
 
 
-def signature(document: Mapping[str, Any]) -> str:
-    first, second = names_of(document)
+def signature(document: MetricPair) -> str:
+    first, second = document.names
     return (
-        f"metrics:{first}+{second}|corpus:{document['corpus']}|"
-        f"corpus_version:{document['corpus_version']}|aspect:{document['aspect']}|"
-        f"systems:{document['systems_chosen']}|resamples:{document['resamples']}|"
-        f"permutations:{document['permutations']}|seed:{document['seed']}"
+        f"metrics:{first}+{second}|corpus:{document.corpus}|"
+        f"corpus_version:{document.corpus_version}|aspect:{document.aspect}|"
+        f"systems:{document.systems_chosen}|resamples:{document.resamples}|"
+        f"permutations:{document.permutations}|seed:{document.seed}"
     )
 
 
-def _row(level: str, found: Mapping[str, Any], name: str, symbol: str) -> Row:
-    numbers = found["coefficients"][name]
-    scope = f"these {found['n']:,} systems, new dialogues" if level == "system" else ""
+def _row(level: str, found: ComparedLevel, name: str, symbol: str) -> Row:
+    numbers = found.coefficients[name]
+    scope = f"these {found.n:,} systems, new dialogues" if level == "system" else ""
     cells = {
         "level": Cell(level),
         "coefficient": Cell(f"{COEFFICIENT_NAMES[name]}, {symbol}"),
-        "n": Cell(found["n"]),
-        **{
-            key: cell_of(numbers[key], generalises_to=scope)
-            for key in ("first", "second", "difference")
-        },
+        "n": Cell(found.n),
+        "first": estimate_cell(numbers.first, generalises_to=scope),
+        "second": estimate_cell(numbers.second, generalises_to=scope),
+        "difference": estimate_cell(numbers.difference, generalises_to=scope),
     }
-    nothing = {"value": None, "reason": numbers["difference"].get("reason") or "not tested"}
+    untested = "" if numbers.tests else numbers.difference.reason
     for key in TEST_NAMES:
-        missing = (
-            {"value": None, "reason": why_not_tested(key, level, name)}
-            if numbers["tests"]
-            else nothing
-        )
-        cells[key] = cell_of(numbers["tests"].get(key, missing), note=_fewest(found, key))
-    advised = numbers["tests"].get(found["advised"])
-    if advised is None:
-        cells["p"] = Cell(
-            reason=str(nothing["reason"]) if not numbers["tests"] else RANKS_NOT_ADVISED
-        )
+        missing = Estimate.undefined(untested or why_not_tested(key, level, name))
+        cells[key] = estimate_cell(numbers.tests.get(key, missing), note=_fewest(found, key))
+    if found.advised in numbers.tests:
+        note = f"{TEST_NAMES[found.advised]}; speaks of {found.population}"
+        cells["p"] = estimate_cell(numbers.tests[found.advised], note=note)
     else:
-        cells["p"] = cell_of(
-            advised, note=f"{TEST_NAMES[found['advised']]}; speaks of {found['population']}"
-        )
+        cells["p"] = Cell(reason=untested or RANKS_NOT_ADVISED)
     return Row(f"{level}-{name}", cells)
 
 
@@ -246,24 +228,23 @@ def why_not_tested(test: str, level: str, coefficient: str) -> str:
     return "the test is of Pearson's r" if coefficient != "pearson" else "not tested"
 
 
-def _fewest(found: Mapping[str, Any], test: str) -> str:
+def _fewest(found: ComparedLevel, test: str) -> str:
     """With few units to swap p cannot be small, whatever the difference."""
     unit = {"perm-sys": "systems", "perm-input": "dialogues"}.get(test)
-    groups = found.get("groups", {}).get(unit)
-    if groups is None or groups > 6:
+    if unit is None or (groups := found.groups[unit]) > 6:
         return ""
     return f"with {groups} {unit} to swap p is never below {written(2.0 ** (1 - groups), 3)}"
 
 
-def _notes(document: Mapping[str, Any]) -> tuple[str, ...]:
-    turned = [one["metric"] for one in document["metrics"] if not one["higher_is_better"]]
+def _notes(document: MetricPair) -> tuple[str, ...]:
+    turned = [one.metric for one in document.metrics if not one.higher_is_better]
     notes = [
         (
             "Only what both metrics and people scored is compared, so a coefficient may differ a "
             "little from that of the leaderboard. Tests are two-sided; those by swaps (PERM) "
-            f"from {document['permutations']} permutations (seed {document['seed']})."
+            f"from {document.permutations} permutations (seed {document.seed})."
         ),
-        *((f"{design}.",) if (design := design_text(document["design"])) else ()),
+        *((f"{design}.",) if (design := design_text(document.design)) else ()),
         *_methods(document),
         (
             "These p are of one pair that was chosen beforehand. Who looks at many pairs and "
@@ -279,20 +260,20 @@ def _notes(document: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _methods(document: Mapping[str, Any]) -> list[str]:
+def _methods(document: MetricPair) -> list[str]:
     """Which test stands under p, and what it speaks of."""
     found: dict[str, list[str]] = {}
     for level, one in _levels(document):
-        if one["coefficients"]:
-            found.setdefault(f"{one['method']}. It speaks of {one['population']}", []).append(level)
+        if one.coefficients:
+            found.setdefault(f"{one.method}. It speaks of {one.population}", []).append(level)
     return [f"p at {' and '.join(levels)} level: {words}." for words, levels in found.items()]
 
 
-def difference_figure(document: Mapping[str, Any], coefficient: str) -> Figure:
+def difference_figure(document: MetricPair, coefficient: str) -> Figure:
     """The difference at each level, with its interval; at zero the two are equal."""
-    first, second = names_of(document)
+    first, second = document.names
     rows = [
-        ForestRow(f"{level} level", _difference_at(found, coefficient), note=f"n = {found['n']}")
+        ForestRow(f"{level} level", _difference_at(found, coefficient), note=f"n = {found.n}")
         for level, found in _levels(document)
     ]
     figure = forest(
@@ -310,15 +291,15 @@ def difference_figure(document: Mapping[str, Any], coefficient: str) -> Figure:
     return figure
 
 
-def _difference_at(found: Mapping[str, Any], coefficient: str) -> Estimate:
-    if not found["coefficients"]:
-        return Estimate.undefined(found["reason"])
-    return Estimate.from_json(found["coefficients"][coefficient]["difference"])
+def _difference_at(found: ComparedLevel, coefficient: str) -> Estimate:
+    if not found.coefficients:
+        return Estimate.undefined(found.reason)
+    return found.coefficients[coefficient].difference
 
 
-def drivers_table(document: Mapping[str, Any], side: str, rows: list[Driver]) -> Table:
+def drivers_table(document: MetricPair, side: str, rows: list[DriverText]) -> Table:
     """The driving items of a side as a file: the page shows them as cards."""
-    first, second = names_of(document)
+    first, second = document.names
     columns = (
         Column("system", "System"),
         Column("dialogue", "Dialogue"),
@@ -342,11 +323,13 @@ def drivers_table(document: Mapping[str, Any], side: str, rows: list[Driver]) ->
                 ),
                 "turn": Cell(one.turn, reason="of no single turn"),
                 "response": Cell(one.response or None, reason="of no single response"),
-                **{
-                    key: Cell(getattr(one, key))
-                    for key in ("human", "first", "second", "human_z", "first_z", "second_z")
-                },
-                "share": Cell(one.share),
+                "human": Cell(one.scores.human),
+                "first": Cell(one.scores.first),
+                "second": Cell(one.scores.second),
+                "human_z": Cell(one.scores.human_z),
+                "first_z": Cell(one.scores.first_z),
+                "second_z": Cell(one.scores.second_z),
+                "share": Cell(one.scores.share),
             },
             swatch=one.swatch,
         )

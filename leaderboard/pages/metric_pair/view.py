@@ -28,7 +28,6 @@ from leaderboard.pages.metric_pair.tables import (
     comparison_table,
     difference_figure,
     drivers_table,
-    names_of,
     verdicts,
 )
 from leaderboard.pages.metrics.filters import UnknownParam, parse_params
@@ -128,7 +127,7 @@ def _compared(
     if not wished or wished.startswith("pair-"):
         drawn = look(version, pair_scatter_documents, **requested)
     drivers = cache(
-        lambda: {side: drivers_with_texts(version, document["drivers"][side]) for side in SIDES}
+        lambda: {side: drivers_with_texts(version, document.drivers.of(side)) for side in SIDES}
     )
     coefficient = context["params"].coefficient
     table = cache(
@@ -163,7 +162,7 @@ def _compared(
         "scatters": lambda: _scatters(drawn) if drawn else [],
         "written_from": (found.stored, drawn.stored if drawn else ""),
         "said_in": (found.stored, version.revision),
-        "drivers": lambda: list(zip(SIDES, names_of(document), drivers().values(), strict=True)),
+        "drivers": lambda: list(zip(SIDES, document.names, drivers().values(), strict=True)),
     }
     return page(request, "leaderboard/metric_comparison.html", context, files)
 
