@@ -74,6 +74,7 @@ def test_no_interval_of_ratings_leaves_the_scale(version: CorpusVersion) -> None
 
 
 def test_two_systems_differ_by_no_more_than_the_scale_is_wide(version: CorpusVersion) -> None:
-    human = system_pair(version, "overall", "best", "worst")["human"]
-    low, value, high = next(intervals(human["difference"]))
-    assert -4 <= low <= value <= high <= 4
+    difference = system_pair(version, "overall", "best", "worst").human.difference
+    assert difference.value is not None
+    low, high = difference.ci
+    assert -4 <= low <= difference.value <= high <= 4

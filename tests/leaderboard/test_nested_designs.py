@@ -199,12 +199,12 @@ def test_two_systems_with_dialogues_of_their_own_are_compared_unpaired(
     version: CorpusVersion, client: Client
 ) -> None:
     document = system_pair(version, "overall", "alpha", "gamma")
-    human = document["human"]
-    assert (document["design"], human["is_paired"]) == ("nested", False)
-    assert (human["first_dialogues"], human["second_dialogues"], human["items"]) == (8, 8, 48)
-    low, high = human["difference"]["ci"]
-    assert (human["difference"]["p"] < 0.05) == (not low <= 0 <= high)
-    assert all(not one["is_paired"] and one["difference"]["ci"] for one in document["metrics"])
+    human = document.human
+    assert (document.design, human.is_paired) == ("nested", False)
+    assert (human.first_dialogues, human.second_dialogues, human.items) == (8, 8, 48)
+    low, high = human.difference.ci
+    assert (human.difference.p < 0.05) == (not low <= 0 <= high)
+    assert all(not one.is_paired and one.difference.ci for one in document.metrics)
     page = shown(client, "/corpora/nested/systems/compare/?first=alpha&second=gamma")
     assert (
         "alpha was rated in 8 dialogues and gamma in 8, which are not shared: the comparison is "
@@ -218,12 +218,9 @@ def test_two_systems_with_dialogues_of_their_own_are_compared_unpaired(
 def test_systems_that_share_most_dialogues_stay_paired(tmp_path: Path, client: Client) -> None:
     version = stored(tmp_path, shared=6)
     document = system_pair(version, "overall", "alpha", "beta")
-    assert (document["design"], document["human"]["is_paired"], document["human"]["dialogues"]) == (
-        "partly crossed",
-        True,
-        6,
-    )
-    assert not system_pair(version, "overall", "alpha", "gamma")["human"]["is_paired"]
+    human = document.human
+    assert (document.design, human.is_paired, human.dialogues) == ("partly crossed", True, 6)
+    assert not system_pair(version, "overall", "alpha", "gamma").human.is_paired
     assert "Partly crossed design" in shown(client, "/corpora/nested/systems/")
 
 

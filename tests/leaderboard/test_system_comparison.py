@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from html import unescape
 from typing import Any
 
@@ -14,9 +15,13 @@ from django.test import Client
 from annotations.corpora.actions import data_changed
 from annotations.corpora.queries import NotFound
 from annotations.models import System
+from common.estimates import Estimate
+from leaderboard.answers import SystemName
+from leaderboard.answers.system_pair import MetricDifference, PairColumns, SystemPair
 from leaderboard.pages.system_pair.query import system_pair
 from leaderboard.pages.system_pair.rows import PEOPLE, PairParams, PairRows
 from leaderboard.pages.system_pair.tables import finding, metrics_table, verdict, wrong_metrics
+from leaderboard.statistics.significance.system_differences import SystemDifference
 from tests.leaderboard.conftest import Rated
 
 pytestmark = pytest.mark.django_db
@@ -50,32 +55,29 @@ def items_on(said: str) -> list[str]:
 
 def test_the_difference_worked_by_hand(rated: Rated) -> None:
     document = system_pair(rated(THREE_DIALOGUES), "overall", "a", "b")
-    human = document["human"]
-    assert (human["wins"], human["ties"], human["losses"], human["items"], human["dialogues"]) == (
+    human = document.human
+    assert (human.wins, human.ties, human.losses, human.items, human.dialogues) == (
         2,
         1,
         1,
         4,
         3,
     )
-    assert human["difference"]["value"] == pytest.approx(0.75)
+    assert human.difference.value == pytest.approx(0.75)
     # Totals by dialogue 4, 0, −1: of the 8 ways to change sides |±4 ±0 ±1| ≥ 3 holds for all.
-    assert (human["difference"]["p"], human["is_exact"]) == (1.0, True)
-    (length,) = document["metrics"]
-    assert length["difference"]["value"] == pytest.approx(-1)
+    assert (human.difference.p, human.is_exact) == (1.0, True)
+    (length,) = document.metrics
+    assert length.difference.value == pytest.approx(-1)
     # Never as people do
-    assert (length["same_side"], length["sides"]) == (0.0, 3)
+    assert (length.same_side, length.sides) == (0.0, 3)
 
 
 def test_exchanging_the_systems_turns_the_signs_round(rated: Rated) -> None:
     version = rated(THREE_DIALOGUES)
     one, other = (system_pair(version, "overall", *names) for names in (("a", "b"), ("b", "a")))
-    assert other["human"]["difference"]["value"] == -one["human"]["difference"]["value"]
-    assert other["rows"]["human"] == one["rows"]["human"][::-1]
-    assert (other["human"]["wins"], other["human"]["losses"]) == (
-        one["human"]["losses"],
-        one["human"]["wins"],
-    )
+    assert other.human.difference.value == -one.human.difference.value
+    assert other.rows.human == one.rows.human[::-1]
+    assert (other.human.wins, other.human.losses) == (one.human.losses, one.human.wins)
 
 
 def test_items_that_one_system_did_not_answer_are_shown_and_not_counted(
@@ -83,7 +85,7 @@ def test_items_that_one_system_did_not_answer_are_shown_and_not_counted(
 ) -> None:
     places = {place: scores for place, scores in THREE_DIALOGUES.items() if place != ("d2", 0, "b")}
     document = system_pair(rated(places), "overall", "a", "b")
-    assert (document["human"]["items"], len(document["rows"]["turn"])) == (3, 4)
+    assert (document.human.items, len(document.rows.turn)) == (3, 4)
     said = page_of(client, "?first=a&second=b&sort=place")
     assert items_on(said) == ["0-0", "0-1", "1-0", "2-0"]
     assert "(no response)" in said
@@ -111,11 +113,11 @@ def test_ratings_of_whole_dialogues_compare_dialogues(client: Client, rated: Rat
     unrated = {place: (None, length) for place, (_, length) in THREE_DIALOGUES.items()}
     whole = {("d0", "a"): 5, ("d1", "a"): 2, ("d0", "b"): 1, ("d1", "b"): 3}
     document = system_pair(rated(unrated, whole), "overall", "a", "b")
-    assert (document["level"], document["levels"]) == ("dialogue", ["dialogue"])
-    assert document["rows"]["turn"] == [-1, -1, -1]
-    assert document["human"]["difference"]["value"] == pytest.approx((4 - 1) / 2)
+    assert (document.level, document.levels) == ("dialogue", ("dialogue",))
+    assert document.rows.turn == (-1, -1, -1)
+    assert document.human.difference.value == pytest.approx((4 - 1) / 2)
     # Mean lengths by dialogue: a 1.5, 3, 9; b 4, 5, 6.
-    assert document["scores"]["length"] == [[1.5, 3.0, 9.0], [4.0, 5.0, 6.0]]
+    assert document.scores["length"] == ((1.5, 3.0, 9.0), (4.0, 5.0, 6.0))
     said = page_of(client, "?first=a&second=b")
     assert items_on(said)[0] == "0"
     assert "A better</b> by 4.00" in said
@@ -156,35 +158,54 @@ def test_an_unknown_or_withheld_system_is_not_found(rated: Rated, client: Client
 
 def document_of(
     human: tuple[float, float], metric: tuple[float, float], higher: bool = True
-) -> dict[str, Any]:
+) -> SystemPair:
     def summed(ends: tuple[float, float]) -> dict[str, Any]:
-        value = sum(ends) / 2
-        difference = {"value": value, "ci": list(ends), "p": 0.01}
         return {
-            "difference": difference,
-            "first": {"value": 1.0},
-            "second": {"value": 1.0},
+            "difference": Estimate(sum(ends) / 2, ends, 0.01),
+            "first": Estimate(1.0),
+            "second": Estimate(1.0),
             "wins": 3,
             "ties": 0,
             "losses": 1,
             "items": 4,
             "dialogues": 4,
+            "first_dialogues": 4,
+            "second_dialogues": 4,
             "permutations": 16,
             "is_exact": True,
+            "is_paired": True,
         }
 
-    one = {
-        "metric": "m",
-        "higher_is_better": higher,
-        "same_side": 0.5,
-        "sides": 2,
-        "signature": "metric:m",
-    }
-    return {
-        "corpus": "c", "corpus_version": "v1", "aspect": "overall", "level": "turn", "seed": 0,
-        "systems": [{"system": "left"}, {"system": "right"}], "human": summed(human),
-        "metrics": [{**summed(metric), **one}],
-    }  # fmt: skip
+    one = MetricDifference(
+        **summed(metric),
+        metric="m",
+        higher_is_better=higher,
+        same_side=0.5,
+        sides=2,
+        signature="metric:m",
+    )
+    return SystemPair(
+        corpus="c",
+        corpus_version="v1",
+        aspect="overall",
+        level="turn",
+        levels=("turn",),
+        design="crossed",
+        permutations=16,
+        seed=0,
+        systems=tuple(
+            SystemName(system=name, kind="agent", position=position)
+            for position, name in enumerate(("left", "right"))
+        ),
+        human=SystemDifference(**summed(human)),
+        metrics=(one,),
+        rows=PairColumns(dialogue=(), turn=(), answered=((), ()), human=((), ()), raters=((), ())),
+        scores={},
+    )
+
+
+def with_difference(found: Any, value: float, p: float | None) -> Any:
+    return replace(found, difference=Estimate(value, p=p, reason="few agree"))
 
 
 @pytest.mark.parametrize(
@@ -202,7 +223,7 @@ def test_what_a_metric_says_beside_people(
     human: Any, metric: Any, higher: bool, expected: str
 ) -> None:
     document = document_of(human, metric, higher)
-    assert verdict(document, document["metrics"][0]) == expected
+    assert verdict(document, document.metrics[0]) == expected
     assert wrong_metrics(document) == (["m"] if "wrong" in expected else [])
 
 
@@ -230,10 +251,7 @@ def test_a_gap_without_an_interval_is_told_with_what_is_known(
     value: float, p: float | None, says: str
 ) -> None:
     document = document_of((-0.5, 0.1), (0.1, 0.2))
-    difference = {"value": value, "ci": None, "ci_reason": "few agree"} | (
-        {} if p is None else {"p": p}
-    )
-    document["human"]["difference"] = difference
+    document = replace(document, human=with_difference(document.human, value, p))
     assert finding(document)[0] == says
 
 
@@ -242,21 +260,15 @@ def test_a_gap_without_an_interval_is_told_with_what_is_known(
 )
 def test_a_metric_without_an_interval_prefers_by_its_p(p: float | None, says: str) -> None:
     document = document_of((0.1, 0.3), (0.1, 0.3))
-    metric = document["metrics"][0]
-    metric["difference"] = {"value": 0.2, "ci": None, "ci_reason": "few agree"} | (
-        {} if p is None else {"p": p}
-    )
+    metric = with_difference(document.metrics[0], 0.2, p)
     assert (verdict(document, metric) or "").startswith(says)
 
 
 def test_metrics_that_prefer_the_wrong_one_stand_first() -> None:
     document = document_of((0.1, 0.3), (0.1, 0.3))
-    wrong = {
-        **document["metrics"][0],
-        "metric": "z",
-        "difference": {"value": -0.2, "ci": [-0.3, -0.1], "p": 0.01},
-    }
-    table = metrics_table({**document, "metrics": [*document["metrics"], wrong]}, None)
+    (right,) = document.metrics
+    wrong = replace(right, metric="z", difference=Estimate(-0.2, (-0.3, -0.1), 0.01))
+    table = metrics_table(replace(document, metrics=(right, wrong)), None)
     assert [(row.cell("metric").value, row.badges) for row in table.rows] == [
         ("z", ("misleads",)),
         ("m", ()),
@@ -295,7 +307,9 @@ def test_people_come_first_among_the_measures(rows: PairRows) -> None:
 
 
 def test_of_a_distance_the_lower_is_the_better(rows: PairRows) -> None:
-    rows.document["metrics"][0]["higher_is_better"] = False
+    (length,) = rows.document.metrics
+    distance = replace(length, higher_is_better=False)
+    rows = PairRows(replace(rows.document, metrics=(distance,)))
     assert rows.difference("length").tolist() == [3, 2, 2, -3]
 
 

@@ -6,16 +6,19 @@ not."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
 from annotations.corpora.queries import select_systems
 from annotations.corpora.shown_messages import ShownText, shown_text
 from annotations.models import CorpusVersion, Response, System, Turn
-from leaderboard.queries.compared import ComparedMetric, MetricScores
+from common.estimates import Estimate
+from leaderboard.answers import SystemName
+from leaderboard.answers.system_pair import MetricDifference, PairColumns, Scores, SystemPair
+from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.defaults import SEED
 from leaderboard.queries.gold import SAYS_NOTHING, compares_gold_with_itself, gold_among
 from leaderboard.queries.human_scores import (
@@ -34,6 +37,7 @@ from leaderboard.statistics.significance.system_differences import (
     compare_systems,
 )
 
+T = TypeVar("T")
 DIGITS = 6
 """Significant digits of single metric scores in the document; means and tests are made of all
 digits."""
@@ -42,17 +46,11 @@ digits."""
 @registered("system-pair", version=3, refreshed_for=PAIRS_REFRESHED_FOR, of_pairs=True)
 def system_pair(
     version: CorpusVersion, aspect: str, first: str, second: str, level: str = ""
-) -> dict[str, Any]:
+) -> SystemPair:
     """Two systems by name, side by side.
 
     ``level``: items are responses (turn) or dialogues; without it, what people rated, responses
-    where they rated both. ``rows`` are columns: ``dialogue`` (position), ``turn`` (number, −1 of a
-    dialogue), ``human`` and ``raters`` ``[of the first, of the second]``, over every item that
-    either system answered; ``scores``: the same of each metric. ``human`` and each of ``metrics``
-    sum them up over what both have, or unpaired (``is_paired``) over what either has; see
-    ``compare_systems``. ``design``: crossed, nested or partly crossed, of the two. A metric's
-    ``same_side`` is the share, of the items where people and the metric both prefer one system, in
-    which it is the same one. Raises NotFound for a name that the corpus does not show.
+    where they rated both. Raises NotFound for a name that the corpus does not show.
     """
     known = {system.name: system for system in select_systems(version, [first, second])}
     systems = [known[first], known[second]]
@@ -64,44 +62,48 @@ def system_pair(
     answered = human.answered if of_turns else human.answered_dialogues
     retained = np.flatnonzero((answered | np.isfinite(people)).any(axis=0))
     dialogue = human.order.dialogue[retained] if of_turns else retained
-    by_people = compare_systems(
-        people[0, retained], people[1, retained], dialogue, bounds=scale_of(version, aspect)
-    )
     measured = _measured(human, scores, level)[:, :, retained]
     has_items = [row for row in range(len(scores.texts)) if np.isfinite(measured[row]).any()]
     gold = gold_among(version, systems)
-    return {
-        "corpus": version.corpus.slug,
-        "corpus_version": version.label,
-        "aspect": aspect,
-        "level": level,
-        "design": human.design.kind,
-        "levels": [
+    return SystemPair(
+        corpus=version.corpus.slug,
+        corpus_version=version.label,
+        aspect=aspect,
+        level=level,
+        design=human.design.kind,
+        levels=tuple(
             name
             for name, items in (("turn", human.turn), ("dialogue", human.dialogue))
             if items is not None
-        ],
-        "permutations": PERMUTATIONS,
-        "seed": SEED,
-        "systems": [
-            {"system": one.name, "kind": one.kind, "position": one.position} for one in systems
-        ],
-        "human": _document(by_people),
-        "metrics": [
-            _metric_document(scores, row, people[:, retained], measured[row], dialogue, gold)
+        ),
+        permutations=PERMUTATIONS,
+        seed=SEED,
+        systems=tuple(
+            SystemName(system=one.name, kind=one.kind, position=one.position) for one in systems
+        ),
+        human=compare_systems(
+            people[0, retained], people[1, retained], dialogue, bounds=scale_of(version, aspect)
+        ),
+        metrics=tuple(
+            _metric_difference(scores, row, people[:, retained], measured[row], dialogue, gold)
             for row in range(len(scores.texts))
-        ],
-        "rows": {
-            "dialogue": dialogue.tolist(),
-            "turn": human.order.numbers[retained].tolist() if of_turns else [-1] * len(retained),
-            "answered": answered[:, retained].tolist(),
-            "human": [_listed(one) for one in people[:, retained]],
-            "raters": raters[:, retained].tolist(),
-        },
-        "scores": {
-            scores.texts[row]: [_rounded(one) for one in measured[row]] for row in has_items
-        },
-    }
+        ),
+        rows=PairColumns(
+            dialogue=tuple(dialogue.tolist()),
+            turn=tuple(human.order.numbers[retained].tolist())
+            if of_turns
+            else (-1,) * len(retained),
+            answered=_of_both(answered[:, retained].tolist()),
+            human=_of_both(map(_listed, people[:, retained])),
+            raters=_of_both(raters[:, retained].tolist()),
+        ),
+        scores={scores.texts[row]: _of_both(map(_rounded, measured[row])) for row in has_items},
+    )
+
+
+def _of_both(rows: Iterable[Iterable[T]]) -> tuple[tuple[T, ...], tuple[T, ...]]:
+    first, second = rows
+    return tuple(first), tuple(second)
 
 
 def _level_of(human: HumanSide) -> str:
@@ -139,72 +141,57 @@ def _measured(human: HumanSide, scores: MetricScores, level: str) -> FloatArray:
     return grid.reshape(len(scores.texts), 2, len(human.order.dialogue_pks))
 
 
-def _metric_document(
+def _metric_difference(
     scores: MetricScores,
     row: int,
     people: FloatArray,
     measured: FloatArray,
     dialogue: IntArray,
     gold: frozenset[int],
-) -> dict[str, Any]:
+) -> MetricDifference:
     metric = scores.configurations[row]
-    found = _document(
-        compare_systems(measured[0], measured[1], dialogue, bounds=metric.value_range)
-    )
+    found = compare_systems(measured[0], measured[1], dialogue, bounds=metric.value_range)
     if any(compares_gold_with_itself(metric, system, gold) for system in scores.systems):
-        found["difference"] = {"value": None, "reason": SAYS_NOTHING}
+        found = replace(found, difference=Estimate.undefined(SAYS_NOTHING))
     elif scores.finest(row) == "system" or not np.isfinite(measured).any(axis=1).all():
-        found |= _of_whole_systems(scores.system[row])
+        found = _of_whole_systems(found, scores.system[row])
     side = np.sign(measured[0] - measured[1]) * (1 if metric.higher_is_better else -1)
     peoples = np.sign(people[0] - people[1])
     both = np.isfinite(side) & np.isfinite(peoples) & (side != 0) & (peoples != 0)
-    both &= found["difference"]["value"] is not None
-    return {
-        "metric": metric.text,
-        "signature": metric.signature(),
-        "higher_is_better": metric.higher_is_better,
-        **found,
-        "same_side": float((side[both] == peoples[both]).mean()) if both.any() else None,
-        "sides": int(both.sum()),
-        **_submitted(metric),
-    }
+    both &= found.difference.is_defined
+    return MetricDifference(
+        metric=metric.text,
+        signature=metric.signature(),
+        higher_is_better=metric.higher_is_better,
+        **{field.name: getattr(found, field.name) for field in fields(found)},
+        same_side=float((side[both] == peoples[both]).mean()) if both.any() else None,
+        sides=int(both.sum()),
+        submitted=metric.submission if isinstance(metric, HandedIn) else None,
+    )
 
 
-def _of_whole_systems(values: FloatArray) -> dict[str, Any]:
+def _of_whole_systems(found: SystemDifference, values: FloatArray) -> SystemDifference:
     """Of a metric that has a score of each system and none of this level's items: nothing can be
     drawn again."""
     if not np.isfinite(values).all():
         reason = "the metric has no score of both systems"
-        return {"difference": {"value": None, "reason": reason}}
+        return replace(found, difference=Estimate.undefined(reason))
     reason = "the metric has no scores of single items here"
     first, second = map(float, values)
-    return {
-        "difference": {"value": first - second, "ci": None, "ci_reason": reason},
-        "first": {"value": first, "ci": None, "ci_reason": reason},
-        "second": {"value": second, "ci": None, "ci_reason": reason},
-    }
+    return replace(
+        found,
+        difference=Estimate(first - second, reason=reason),
+        first=Estimate(first, reason=reason),
+        second=Estimate(second, reason=reason),
+    )
 
 
-def _document(found: SystemDifference) -> dict[str, Any]:
-    document = {name: value for name, value in asdict(found).items() if isinstance(value, int)}
-    return {
-        **document,
-        "difference": found.difference.as_json(),
-        "first": found.first_mean.as_json(),
-        "second": found.second_mean.as_json(),
-    }
+def _listed(values: FloatArray) -> Scores:
+    return tuple(None if np.isnan(value) else float(value) for value in values)
 
 
-def _submitted(metric: ComparedMetric) -> dict[str, Any]:
-    return {"submitted": asdict(metric.submission)} if isinstance(metric, HandedIn) else {}
-
-
-def _listed(values: FloatArray) -> list[float | None]:
-    return [None if np.isnan(value) else float(value) for value in values]
-
-
-def _rounded(values: FloatArray) -> list[float | None]:
-    return [None if np.isnan(value) else float(f"{value:.{DIGITS}g}") for value in values]
+def _rounded(values: FloatArray) -> Scores:
+    return tuple(None if np.isnan(value) else float(f"{value:.{DIGITS}g}") for value in values)
 
 
 REQUESTED_BY_NAME = 400
@@ -248,16 +235,16 @@ class ItemText:
 
 def item_texts(
     version: CorpusVersion,
-    document: Mapping[str, Any],
+    document: SystemPair,
     systems: tuple[System, System],
     chosen: Sequence[int],
 ) -> list[ItemText]:
     """The items of these rows of a ``system_pair``, in this order; those whose dialogue is gone are
     left out. ``systems``: the first and the second, which the reader may see."""
-    rows = document["rows"]
+    rows = document.rows
     turns = Turn.objects.filter(dialogue__version=version)
     if len(chosen) <= REQUESTED_BY_NAME:
-        turns = turns.filter(dialogue__position__in={rows["dialogue"][row] for row in chosen})
+        turns = turns.filter(dialogue__position__in={rows.dialogue[row] for row in chosen})
     responses = _responses(turns, systems)
     places: dict[int, list[TurnText]] = {}
     names: dict[int, str] = {}
@@ -281,7 +268,7 @@ def item_texts(
         )
     found = []
     for row in map(int, chosen):
-        position, number = rows["dialogue"][row], rows["turn"][row]
+        position, number = rows.dialogue[row], rows.turn[row]
         own = [turn for turn in places.get(position, ()) if number < 0 or turn.number == number]
         if own:
             found.append(

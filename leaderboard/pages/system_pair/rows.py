@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from common.correlation.scores import settled
+from leaderboard.answers.system_pair import MetricDifference, SystemPair
 from leaderboard.statistics.correlation.placed_scores import FloatArray, IntArray
 
 PEOPLE = ""
@@ -30,30 +29,30 @@ class PairParams:
 
 @dataclass(frozen=True)
 class PairRows:
-    """A document of ``system_pair`` made ready to be chosen from."""
+    """Two systems made ready for items to be chosen from."""
 
-    document: Mapping[str, Any]
+    document: SystemPair
 
     @property
     def n(self) -> int:
-        return len(self.document["rows"]["dialogue"])
+        return len(self.document.rows.dialogue)
 
     @property
     def share_dialogues(self) -> bool:
         """Whether both systems answered something in one dialogue at least."""
-        dialogue = np.array(self.document["rows"]["dialogue"], dtype=np.int64)
-        answered = np.array(self.document["rows"]["answered"], dtype=bool).reshape(2, self.n)
+        dialogue = np.array(self.document.rows.dialogue, dtype=np.int64)
+        answered = np.array(self.document.rows.answered, dtype=bool).reshape(2, self.n)
         return bool(np.isin(dialogue[answered[0]], dialogue[answered[1]]).any())
 
     @property
     def measures(self) -> list[str]:
         """People first, where they rated anything that both answered; then metrics with scores of
         items."""
-        return [*([PEOPLE] if self.document["human"]["items"] else []), *self.document["scores"]]
+        return [*([PEOPLE] if self.document.human.items else []), *self.document.scores]
 
     def scores(self, by: str) -> FloatArray:
         """(2, n) of the first and the second system."""
-        given = self.document["rows"]["human"] if by == PEOPLE else self.document["scores"][by]
+        given = self.document.rows.human if by == PEOPLE else self.document.scores[by]
         return np.array(given, dtype=np.float64).reshape(2, self.n)
 
     def difference(self, by: str) -> FloatArray:
@@ -61,7 +60,7 @@ class PairRows:
         NaN where one has no score."""
         first, second = self.scores(by)
         gap: FloatArray = settled(first) - settled(second)
-        return gap if by == PEOPLE or self._metric(by)["higher_is_better"] else -gap
+        return gap if by == PEOPLE or self._metric(by).higher_is_better else -gap
 
     def chosen(self, params: PairParams) -> IntArray:
         """The rows that the wish wants, in its order; none of systems that answered different
@@ -71,9 +70,7 @@ class PairRows:
         difference = self.difference(params.by)
         preserved = self._of_kind(difference, params.only)
         if params.dialogue is not None:
-            preserved &= (
-                np.array(self.document["rows"]["dialogue"], dtype=np.int64) == params.dialogue
-            )
+            preserved &= np.array(self.document.rows.dialogue, dtype=np.int64) == params.dialogue
         rows = np.flatnonzero(preserved)
         if params.sort == "place":
             return rows
@@ -82,8 +79,8 @@ class PairRows:
         ]
         return np.asarray(rows[np.argsort(np.where(np.isnan(key), np.inf, key), kind="stable")])
 
-    def _metric(self, text: str) -> Mapping[str, Any]:
-        return next(one for one in self.document["metrics"] if one["metric"] == text)
+    def _metric(self, text: str) -> MetricDifference:
+        return next(one for one in self.document.metrics if one.metric == text)
 
     def _of_kind(self, difference: FloatArray, only: str) -> NDArray[np.bool_]:
         if only == "first":

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
-from common.tables import Cell, Column, Row, Table
+from common.estimates import Estimate
+from common.tables import Cell, Column, Row, Table, estimate_cell
 from common.tables.numerals import MINUS, written, written_p
-from leaderboard.estimate_cells import cell_of
+from leaderboard.answers.system_pair import MetricDifference, SystemPair
 from leaderboard.pages.system_pair.query import ItemText
 from leaderboard.pages.system_pair.rows import PEOPLE, PairRows
 
@@ -17,116 +17,101 @@ WRONG = "prefers the wrong one"
 _ORDER = (WRONG, "prefers", "does not see it", "agrees with people", "sees no difference either")
 
 
-def signature(document: dict[str, Any]) -> str:
-    human = document["human"]
-    permutations = human["permutations"]
-    way = "all" if human["is_exact"] else f"{permutations}"
+def signature(document: SystemPair) -> str:
+    human = document.human
+    way = "all" if human.is_exact else f"{human.permutations}"
     how = (
         f"cluster-robust-t95-over-dialogues|test:paired-permutation-of-dialogues|permutations:{way}"
     )
-    if not is_paired(document):
+    if not human.is_paired:
         how = "cluster-robust-welch-t95-over-dialogues|test:unpaired-welch-t"
     return (
-        f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|"
-        f"aspect:{document['aspect']}|level:{document['level']}|n:{human['items']}|"
-        f"dialogues:{human['dialogues']}|ci:{how}|seed:{document['seed']}"
+        f"corpus:{document.corpus}|corpus_version:{document.corpus_version}|"
+        f"aspect:{document.aspect}|level:{document.level}|n:{human.items}|"
+        f"dialogues:{human.dialogues}|ci:{how}|seed:{document.seed}"
     )
 
 
-def is_paired(document: dict[str, Any]) -> bool:
-    """Whether people's scores compare the two on shared dialogues. Older answers know nothing
-    else."""
-    return bool(document["human"].get("is_paired", True))
-
-
-def finding(document: dict[str, Any]) -> tuple[str, str]:
+def finding(document: SystemPair) -> tuple[str, str]:
     """(which is better and by how much, how often); ("", why) where people say nothing of the
     two."""
-    first, second = (system["system"] for system in document["systems"])
-    human = document["human"]
-    value = human["difference"]["value"]
+    first, second = document.names
+    human = document.human
+    value, ends = human.difference.value, human.difference.ci
     if value is None:
         return (
             "",
             (
-                f"People rated nothing that both answered ({document['aspect']}); metrics alone "
+                f"People rated nothing that both answered ({document.aspect}); metrics alone "
                 "compare them."
             ),
         )
-    things = "responses" if document["level"] == "turn" else "dialogues"
+    things = "responses" if document.level == "turn" else "dialogues"
     often = _unpaired_text(document) or (
-        f"On {human['items']:,} {things} of {human['dialogues']:,} dialogues {first} is preferred "
-        f"{human['wins']:,} times, {second} {human['losses']:,} times; {human['ties']:,} tie."
+        f"On {human.items:,} {things} of {human.dialogues:,} dialogues {first} is preferred "
+        f"{human.wins:,} times, {second} {human.losses:,} times; {human.ties:,} tie."
     )
-    size = (
-        f"{_signed(abs(value))[1:]} points of "
-        f"{document['aspect']}{_interval(human['difference'], value < 0)}"
-    )
-    ends = human["difference"].get("ci")
-    p = written_p(human["difference"]["p"]) if human["difference"].get("p") is not None else ""
+    size = f"{_signed(abs(value))[1:]} points of {document.aspect}{_interval(ends, value < 0)}"
+    p = "" if human.difference.p is None else f", {written_p(human.difference.p)}"
     if not ends and value:
-        reauthentication = f", {p}" if p else ""
-        return (
-            f"{first if value > 0 else second} is ahead by {size}, without an "
-            f"interval{reauthentication}.",
-            often,
-        )
+        ahead = first if value > 0 else second
+        return f"{ahead} is ahead by {size}, without an interval{p}.", often
     if not ends:
         return f"{first} and {second} are level: {size}, without an interval.", often
     if ends[0] > 0 or ends[1] < 0:
         better, worse = (first, second) if value > 0 else (second, first)
-        return f"{better} is better than {worse} by {size}, {p}.", often
+        return f"{better} is better than {worse} by {size}{p}.", often
     return (
         f"People do not tell {first} and {second} apart: {_signed(value)} "
-        f"points{_interval(human['difference'])}, {p}.",
+        f"points{_interval(ends)}{p}.",
         often,
     )
 
 
-def _unpaired_text(document: dict[str, Any]) -> str:
+def _unpaired_text(document: SystemPair) -> str:
     """Whose dialogues are compared; "" of a paired comparison."""
-    human = document["human"]
-    if is_paired(document):
+    human = document.human
+    if human.is_paired:
         return ""
-    first, second = (system["system"] for system in document["systems"])
-    shared = human["first_dialogues"] + human["second_dialogues"] - human["dialogues"]
+    first, second = document.names
+    shared = human.first_dialogues + human.second_dialogues - human.dialogues
     which = "which are not shared" if not shared else f"of which only {shared:,} are shared"
     return (
-        f"{first} was rated in {human['first_dialogues']:,} dialogues and {second} in "
-        f"{human['second_dialogues']:,}, {which}: the comparison is unpaired."
+        f"{first} was rated in {human.first_dialogues:,} dialogues and {second} in "
+        f"{human.second_dialogues:,}, {which}: the comparison is unpaired."
     )
 
 
-def metrics_table(document: dict[str, Any], updated: datetime | None) -> Table:
+def metrics_table(document: SystemPair, updated: datetime | None) -> Table:
     """What every metric says of the two, what prefers the wrong one first."""
-    first, second = (system["system"] for system in document["systems"])
+    first, second = document.names
     rows = []
-    for one in sorted(document["metrics"], key=lambda metric: _rank_of(verdict(document, metric))):
+    for one in sorted(document.metrics, key=lambda metric: _rank_of(verdict(document, metric))):
         says = verdict(document, one)
         rows.append(
             Row(
-                f"metric-{one['metric']}",
+                f"metric-{one.metric}",
                 {
-                    "metric": Cell(one["metric"]),
-                    "verdict": Cell(says, reason=one["difference"].get("reason", "")),
-                    "difference": cell_of(one["difference"]),
-                    "first": cell_of(one["first"]),
-                    "second": cell_of(one["second"]),
-                    "same": Cell(one["same_side"], reason=_why_no_side(one)),
-                    "sides": Cell(one["sides"]),
+                    "metric": Cell(one.metric),
+                    "verdict": Cell(says, reason="" if says else one.difference.reason),
+                    "difference": estimate_cell(one.difference),
+                    "first": estimate_cell(one.first),
+                    "second": estimate_cell(one.second),
+                    "same": Cell(one.same_side, reason=_why_no_side(one)),
+                    "sides": Cell(one.sides),
                 },
                 badges=(
                     *(("misleads",) if says and says.startswith(WRONG) else ()),
-                    *(() if one["higher_is_better"] else ("lower is better",)),
-                    *(("submitted",) if "submitted" in one else ()),
+                    *(() if one.higher_is_better else ("lower is better",)),
+                    *(("submitted",) if one.submitted else ()),
                 ),
-                signature=one["signature"],
+                signature=one.signature,
             )
         )
-    things = "responses" if document["level"] == "turn" else "dialogues"
+    things = "responses" if document.level == "turn" else "dialogues"
     return Table(
         id="pair-metrics",
-        caption=f"What metrics say of {first} and {second}, {document['corpus']}",
+        caption=f"What metrics say of {first} and {second}, {document.corpus}",
         columns=(
             Column("metric", "Metric"),
             Column("verdict", "Compared with raters"),
@@ -160,8 +145,8 @@ def metrics_table(document: dict[str, Any], updated: datetime | None) -> Table:
     )
 
 
-def _test_text(document: dict[str, Any]) -> str:
-    paired = {bool(one.get("is_paired", True)) for one in document["metrics"]} or {True}
+def _test_text(document: SystemPair) -> str:
+    paired = {one.is_paired for one in document.metrics} or {True}
     parts = {
         True: "systems exchanged in whole dialogues",
         False: "Welch's t over the dialogues of each system, unpaired",
@@ -169,61 +154,51 @@ def _test_text(document: dict[str, Any]) -> str:
     return "; ".join(parts[one] for one in sorted(paired, reverse=True))
 
 
-def _why_no_side(metric: dict[str, Any]) -> str:
-    if not metric.get("is_paired", True):
+def _why_no_side(metric: MetricDifference) -> str:
+    if not metric.is_paired:
         return "the two systems share too few dialogues"
     return "people and it prefer one system nowhere at once"
 
 
-def verdict(document: dict[str, Any], metric: dict[str, Any]) -> str | None:
+def verdict(document: SystemPair, metric: MetricDifference) -> str | None:
     """What the metric's preference is beside people's; None where it has none to speak of."""
-    difference = metric["difference"]
-    if difference["value"] is None:
+    difference, by_people = metric.difference, document.human.difference
+    if difference.value is None:
         return None
-    names = [system["system"] for system in document["systems"]]
-    direction = 1 if metric["higher_is_better"] else -1
-    if not difference.get("ci") and difference.get("p") is None:
-        side = difference["value"] * direction
-        return (
-            f"leans to {names[0] if side > 0 else names[1]}, nobody can say how surely"
-            if side
-            else "ties them"
-        )
-    side, peoples = (
-        _certain_side(difference) * direction,
-        _certain_side(document["human"]["difference"]),
-    )
-    if document["human"]["difference"]["value"] is None:
-        return f"prefers {names[0] if side > 0 else names[1]}" if side else "sees no difference"
+    first, second = document.names
+    direction = 1 if metric.higher_is_better else -1
+    if not difference.ci and difference.p is None:
+        gap = difference.value * direction
+        preferred = first if gap > 0 else second
+        return f"leans to {preferred}, nobody can say how surely" if gap else "ties them"
+    side, peoples = _certain_side(difference) * direction, _certain_side(by_people)
+    preferred = first if side > 0 else second
+    if by_people.value is None:
+        return f"prefers {preferred}" if side else "sees no difference"
     if not peoples:
-        return (
-            f"prefers {names[0] if side > 0 else names[1]}, people neither" if side else _ORDER[4]
-        )
+        return f"prefers {preferred}, people neither" if side else _ORDER[4]
     if not side:
         return "does not see it"
-    return (
-        "agrees with people"
-        if side == peoples
-        else f"{WRONG}, {names[0] if side > 0 else names[1]}"
-    )
+    return "agrees with people" if side == peoples else f"{WRONG}, {preferred}"
 
 
-def wrong_metrics(document: dict[str, Any]) -> list[str]:
+def wrong_metrics(document: SystemPair) -> list[str]:
     return [
-        one["metric"]
-        for one in document["metrics"]
-        if (verdict(document, one) or "").startswith(WRONG)
+        one.metric for one in document.metrics if (verdict(document, one) or "").startswith(WRONG)
     ]
 
 
-def _certain_side(difference: dict[str, Any]) -> int:
+def _certain_side(difference: Estimate) -> int:
     """Of the interval; where few dialogues agree to the digit and have none, of the test that
     exchanges them."""
-    ends = difference.get("ci")
-    if not ends:
-        is_reauthenticated = difference.get("p") is not None and difference["p"] < 0.05
-        return 0 if not is_reauthenticated else 1 if difference["value"] > 0 else -1
-    return 1 if ends[0] > 0 else -1 if ends[1] < 0 else 0
+    if difference.value is None:
+        return 0
+    if difference.ci:
+        low, high = difference.ci
+        return 1 if low > 0 else -1 if high < 0 else 0
+    if difference.p is None or difference.p >= 0.05:
+        return 0
+    return 1 if difference.value > 0 else -1
 
 
 def _rank_of(text: str | None) -> int:
@@ -238,22 +213,19 @@ def _signed(value: float) -> str:
     return f"{MINUS if value < 0 else '+'}{written(abs(value), 2)}"
 
 
-def _interval(difference: dict[str, Any], turned: bool = False) -> str:
-    ends = difference.get("ci")
-    if not ends:
+def _interval(ci: tuple[float, float] | None, turned: bool = False) -> str:
+    if not ci:
         return ""
-    low, high = (-ends[1], -ends[0]) if turned else ends
+    low, high = (-ci[1], -ci[0]) if turned else ci
     return f" [{written(low, 2)}, {written(high, 2)}]"
 
 
-def items_table(
-    document: dict[str, Any], items: Sequence[ItemText], updated: datetime | None
-) -> Table:
+def items_table(document: SystemPair, items: Sequence[ItemText], updated: datetime | None) -> Table:
     """The items as a file: texts, people's means and every metric's scores."""
     rows = PairRows(document)
-    measures = {by: rows.scores(by) for by in document["scores"]}
-    people, raters = rows.scores(PEOPLE), document["rows"]["raters"]
-    first, second = (system["system"] for system in document["systems"])
+    measures = {by: rows.scores(by) for by in document.scores}
+    people, raters = rows.scores(PEOPLE), document.rows.raters
+    first, second = document.names
     metric_columns = [
         Column(f"{by} {side}", f"{by} {side}", "number")
         for by in measures

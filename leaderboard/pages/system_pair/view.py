@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -21,6 +21,7 @@ from common.estimates import Estimate
 from common.tables import Table
 from common.text import parse_integer
 from common.web import page
+from leaderboard.answers.system_pair import MetricDifference, PairColumns, SystemPair
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
 from leaderboard.pages.system_pair.figures import ItemDifference, pair_differences
@@ -163,7 +164,7 @@ def _compared(
     request: HttpRequest,
     version: CorpusVersion,
     systems: tuple[System, System],
-    found: Look[dict[str, Any]],
+    found: Look[SystemPair],
     context: dict[str, Any],
 ) -> HttpResponse:
     document = found.answer
@@ -187,7 +188,7 @@ def _compared(
     named = str([(one.pk, one.name, one.position) for one in systems])
     context |= {
         "document": document,
-        "human": document["human"],
+        "human": document.human,
         "finding": finding(document),
         "wrong": wrong_metrics(document),
         "table": table,
@@ -199,7 +200,7 @@ def _compared(
         "page": shown,
         "pairs": cache(pairs),
         "share_dialogues": rows.share_dialogues,
-        "metrics": [(name, name in metrics) for name in document["scores"]],
+        "metrics": [(name, name in metrics) for name in document.scores],
         "measures": [
             (by, by or f"people, {context['aspect']}", by == params.by) for by in rows.measures
         ],
@@ -247,16 +248,14 @@ def _params(request: HttpRequest, rows: PairRows) -> PairParams:
     )
 
 
-def _metrics(request: HttpRequest, document: dict[str, Any]) -> list[str]:
+def _metrics(request: HttpRequest, document: SystemPair) -> list[str]:
     """Those asked for; else the few that are on people's side most often."""
-    known = list(document["scores"])
+    known = list(document.scores)
     params = [name for name in known if name in request.GET.getlist("metric")]
     if params or "metric" in request.GET:
         return params[:MOST_METRICS]
     comparing = {
-        one["metric"]: one["same_side"] or 0.0
-        for one in document["metrics"]
-        if one["difference"]["value"] is not None
+        one.metric: one.same_side or 0.0 for one in document.metrics if one.difference.is_defined
     }
     return sorted((name for name in known if name in comparing), key=lambda name: -comparing[name])[
         :METRICS_SHOWN
@@ -276,13 +275,13 @@ def _pair(
     params: dict[str, Any] = {"aspect": aspect, "version": version.number}
     if item.turn is not None:
         params["turn"] = item.turn
-    columns, scores = rows.document["rows"], rows.document["scores"]
+    columns, scores = rows.document.rows, rows.document.scores
     sides = [
         Side(
             "AB"[number],
             system,
-            columns["human"][number][item.row],
-            columns["raters"][number][item.row],
+            columns.human[number][item.row],
+            columns.raters[number][item.row],
             tuple(
                 (
                     name,
@@ -304,39 +303,33 @@ def _figure(rows: PairRows, by: str, systems: tuple[System, System]) -> Figure |
     """Nothing where no item has a score of both."""
     if by not in rows.measures:
         return None
-    document, difference = dict(rows.document), rows.difference(by)
-    columns = document["rows"]
-    metric = next((one for one in document["metrics"] if one["metric"] == by), None)
-    mean = document["human"]["difference"] if metric is None else _better_first(metric)
+    document = rows.document
+    metric = next((one for one in document.metrics if one.metric == by), None)
     items = [
-        ItemDifference(_place(columns, row), float(gap))
-        for row, gap in enumerate(difference)
+        ItemDifference(_place(document.rows, row), float(gap))
+        for row, gap in enumerate(rows.difference(by))
         if gap == gap
     ]
     return pair_differences(
         items,
         (systems[0].name, systems[0].position),
         (systems[1].name, systems[1].position),
-        Estimate.from_json(mean),
+        document.human.difference if metric is None else _better_first(metric),
         figure_id="pair-differences",
-        measure=by or f"people's mean {document['aspect']}",
+        measure=by or f"people's mean {document.aspect}",
         signature=signature(document),
     )
 
 
-def _better_first(metric: dict[str, Any]) -> dict[str, Any]:
+def _better_first(metric: MetricDifference) -> Estimate:
     """The mean difference, turned round where lower is better, as the items are."""
-    difference: dict[str, Any] = metric["difference"]
-    if metric["higher_is_better"] or difference["value"] is None:
+    difference = metric.difference
+    if metric.higher_is_better or difference.value is None:
         return difference
-    ends = difference.get("ci")
-    return {
-        **difference,
-        "value": -difference["value"],
-        "ci": [-ends[1], -ends[0]] if ends else None,
-    }
+    ends = difference.ci
+    return replace(difference, value=-difference.value, ci=(-ends[1], -ends[0]) if ends else None)
 
 
-def _place(columns: dict[str, Any], row: int) -> str:
-    turn = columns["turn"][row]
-    return f"dialogue at place {columns['dialogue'][row]}" + (f", turn {turn}" if turn >= 0 else "")
+def _place(columns: PairColumns, row: int) -> str:
+    turn = columns.turn[row]
+    return f"dialogue at place {columns.dialogue[row]}" + (f", turn {turn}" if turn >= 0 else "")

@@ -44,15 +44,15 @@ TOO_LARGE = "the scores are too large to be reckoned with"
 
 @dataclass(frozen=True, slots=True)
 class SystemDifference:
-    """``difference``: mean of first − second, with its interval and p. ``wins``, ``losses``: of the
-    first system. ``permutations``: how many ways of changing sides p rests on; ``is_exact``: all
-    there are. Unpaired, no item is won or lost and nothing changes sides: these are 0. ``items``,
-    ``dialogues``: behind the difference, of both systems together; ``first_dialogues``,
-    ``second_dialogues``: of each."""
+    """``difference``: of the two means, ``first`` − ``second``, with its interval and p. ``wins``,
+    ``losses``: of the first system. ``permutations``: how many ways of changing sides p rests on;
+    ``is_exact``: all there are. Unpaired, no item is won or lost and nothing changes sides: these
+    are 0. ``items``, ``dialogues``: behind the difference, of both systems together;
+    ``first_dialogues``, ``second_dialogues``: of each."""
 
     difference: Estimate
-    first_mean: Estimate
-    second_mean: Estimate
+    first: Estimate
+    second: Estimate
     wins: int
     ties: int
     losses: int
@@ -131,8 +131,8 @@ def compare_systems(
         difference = replace(difference, p=p)
     return SystemDifference(
         difference=difference,
-        first_mean=means[0],
-        second_mean=means[1],
+        first=means[0],
+        second=means[1],
         wins=wins,
         ties=len(gap) - wins - losses,
         losses=losses,
@@ -170,8 +170,8 @@ def _unpaired(
         difference=cut_to(
             _welch(means, strayed, dialogues, unit, level, tied), bounds_of_difference(bounds)
         ),
-        first_mean=means[0],
-        second_mean=means[1],
+        first=means[0],
+        second=means[1],
         wins=0,
         ties=0,
         losses=0,

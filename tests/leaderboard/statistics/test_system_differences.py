@@ -37,7 +37,7 @@ def test_wins_ties_and_losses_are_of_items_that_both_have() -> None:
     found = compare_systems(first, second, np.array([0, 0, 1, 1, 2, 2]))
     assert (found.wins, found.ties, found.losses, found.items, found.dialogues) == (2, 1, 1, 4, 2)
     assert found.difference.value == pytest.approx((-1 + 2 + 0 + 1) / 4)
-    assert found.first_mean.value == pytest.approx(11 / 4)  # over the shared items alone
+    assert found.first.value == pytest.approx(11 / 4)  # over the shared items alone
 
 
 def test_a_mean_that_differs_in_its_last_bit_alone_is_a_tie() -> None:
@@ -168,7 +168,7 @@ def test_two_systems_with_dialogues_of_their_own_are_compared_unpaired_by_welchs
     assert found.difference.value == pytest.approx(first.mean() - second.mean())
     assert found.difference.p == pytest.approx(expected.pvalue)
     assert found.difference.ci == pytest.approx(tuple(expected.confidence_interval()))
-    assert found.first_mean.value == pytest.approx(first.mean())
+    assert found.first.value == pytest.approx(first.mean())
 
 
 def test_items_of_one_dialogue_count_as_one_draw_when_unpaired() -> None:
