@@ -4,6 +4,7 @@ And whole corpora as files."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -11,6 +12,8 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
+from annotations.agreement.cohen import PairKappa
+from annotations.agreement.report import AgreementReport
 from annotations.corpora.api import AspectParams, CorpusPath, VersionParams, aspect_of, version_of
 from annotations.corpora.queries import NotFound, counts_of
 from annotations.corpora.slices import NO_SLICE, resolve_slice
@@ -379,32 +382,42 @@ def get_agreement(
     answer = whole(found)
     if answer is None:
         return not_yet(found, response)
-    facts = {"level": level, "computed_at": found.computed_at, "stale": found.state != "present"}
-    return {**_with_pseudonyms(version, with_all_pairs(answer)), **facts}
+    return {
+        **_with_pseudonyms(version, with_all_pairs(answer)).as_json(),
+        "corpus": answer.corpus,
+        "corpus_version": answer.corpus_version,
+        "aspect": answer.aspect,
+        "level": answer.level,
+        "resamples": answer.resamples,
+        "seed": answer.seed,
+        "computed_at": found.computed_at,
+        "stale": found.state != "present",
+    }
 
 
-def _with_pseudonyms(version: CorpusVersion, answer: dict[str, Any]) -> dict[str, Any]:
+def _with_pseudonyms(version: CorpusVersion, report: AgreementReport) -> AgreementReport:
     shown = {rater.name: rater.pseudonym for rater in version.raters.all()}
-    kappas = {
-        weighting: {
-            **kappa,
-            "pairs": [
-                {**pair, "raters": [shown.get(name, name) for name in pair["raters"]]}
-                for pair in kappa["pairs"]
-            ],
-        }
-        for weighting, kappa in answer["cohen_kappa"].items()
-    }
-    left_out = {
-        name: {
-            **one,
-            "per_rater": [
-                {**row, "rater": shown.get(row["rater"], row["rater"])} for row in one["per_rater"]
-            ],
-        }
-        for name, one in answer["leave_one_out"].items()
-    }
-    return {**answer, "cohen_kappa": kappas, "leave_one_out": left_out}
+
+    def renamed(pair: PairKappa) -> PairKappa:
+        first, second = pair.raters
+        return replace(pair, raters=(shown.get(first, first), shown.get(second, second)))
+
+    return replace(
+        report,
+        cohen_kappa={
+            weighting: replace(kappa, pairs=tuple(map(renamed, kappa.pairs)))
+            for weighting, kappa in report.cohen_kappa.items()
+        },
+        leave_one_out={
+            name: replace(
+                found,
+                raters=tuple(
+                    replace(one, rater=shown.get(one.rater, one.rater)) for one in found.raters
+                ),
+            )
+            for name, found in report.leave_one_out.items()
+        },
+    )
 
 
 class ExportParams(VersionParams):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from leaderboard.answers import Submission, WithIntervals
 from leaderboard.statistics.design import TEXTS, Kind
 
@@ -40,15 +37,3 @@ def name_of(metric: str, submitted: Submission | None) -> str:
     """A name that a built-in metric has taken since says that it was submitted already."""
     is_marked = submitted is None or metric.endswith("(submitted)")
     return metric if is_marked else f"{metric} (submitted)"
-
-
-def document_signature(document: Mapping[str, Any]) -> str:
-    systems = f"|systems:{document['systems_chosen']}" if "systems_chosen" in document else ""
-    design = document.get("design", "crossed").replace(" ", "-")
-    systems += f"|design:{design}" if design != "crossed" else ""
-    ci = document.get("ci", "percentile95-bootstrap-over-dialogues")
-    return (
-        f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|"
-        f"aspect:{document['aspect']}{systems}|ci:{ci}|"
-        f"resamples:{document['resamples']}|seed:{document['seed']}"
-    )

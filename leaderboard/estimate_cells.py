@@ -1,12 +1,10 @@
-"""Cells of correlations, made from their JSON form; what boards and the pages of metrics share."""
+"""Cells of correlations: what boards and the pages of metrics share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-from common.estimates import Estimate
-from common.tables import Cell, Column, estimate_cell
+from common.tables import Cell, Column
 from leaderboard.answers.metrics import CorrelationRow
 
 COEFFICIENTS = (("pearson", "r"), ("spearman", "ρ"), ("kendall", "τ"))
@@ -15,11 +13,6 @@ COEFFICIENT_NAMES = {
     "spearman": "Spearman's ρ",
     "kendall": "Kendall's τ-b",
 }
-
-
-def cell_of(estimate: dict[str, Any], note: str = "", generalises_to: str = "") -> Cell:
-    """The cell of an estimate in its JSON form."""
-    return estimate_cell(Estimate.from_json(estimate), note, generalises_to)
 
 
 LEFT_OUT = (

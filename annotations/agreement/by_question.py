@@ -32,7 +32,7 @@ from annotations.agreement.spans import MarkedItem, Span, span_agreement
 from annotations.agreement.tabulation import FloatArray, IntArray, Tabulation, tabulate
 from annotations.questions.answers import degree, numeric
 from annotations.questions.schema import CANNOT_JUDGE, Question
-from common.estimates import Estimate
+from common.estimates import Estimate, OwnJson
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ Band = Literal["reliable", "tentative", "low"]
 
 
 @dataclass(frozen=True, slots=True)
-class Coefficient:
+class Coefficient(OwnJson):
     """``name``: as in ``schema.CONSEQUENCES``; ``label``: for a page. ``option``: of which option,
     where each has its own. ``chance``: what raters who guess reach, where that is not 0."""
 
@@ -78,13 +78,39 @@ class Coefficient:
         return tuple(dict.fromkeys(_band(value) for value in ends))
 
     def as_json(self) -> dict[str, Any]:
-        """The coefficient with its interval, and what it is of."""
-        document: dict[str, Any] = {"name": self.name, **self.estimate.as_json()}
-        if self.option:
-            document["option"] = self.option
+        """The coefficient with its interval, what it is of, and what it is good for."""
+        document: dict[str, Any] = {
+            "name": self.name,
+            "label": self.label,
+            **self.estimate.as_json(),
+            "option": self.option,
+            "bands": list(self.bands),
+        }
         if self.chance is not None:
             document["chance"] = self.chance
         return document
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Coefficient:
+        """What ``as_json`` wrote."""
+        return cls(
+            document["name"],
+            document["label"],
+            Estimate.from_json(document),
+            document["option"],
+            document.get("chance"),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionAgreement:
+    """``question``: its key; ``items``: with the answers of two raters or more."""
+
+    question: str
+    name: str
+    type: str
+    items: int
+    coefficients: tuple[Coefficient, ...]
 
 
 def agreement_of(

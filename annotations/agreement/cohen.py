@@ -22,7 +22,7 @@ import numpy as np
 from annotations.agreement.intervals import Jackknife
 from annotations.agreement.tabulation import MISSING, FloatArray, IntArray, Tabulation
 from common.correlation.jackknife import jackknife_intervals
-from common.estimates import Estimate, Undefined
+from common.estimates import Estimate, OwnJson, Undefined
 
 Weighting = Literal["unweighted", "linear", "quadratic"]
 WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
@@ -32,21 +32,32 @@ CELLS_AT_A_TIME = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class PairKappa:
+class PairKappa(OwnJson):
     """κ of two raters, and on how many items both judged it stands."""
 
     raters: tuple[str, str]
     items: int
     kappa: Estimate
 
+    def as_json(self) -> dict[str, Any]:
+        """κ's own keys beside the raters and items."""
+        return {"raters": list(self.raters), "items": self.items, **self.kappa.as_json()}
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> PairKappa:
+        """What ``as_json`` wrote."""
+        first, second = document["raters"]
+        return cls((first, second), document["items"], Estimate.from_json(document))
+
 
 @dataclass(frozen=True, slots=True)
-class PairwiseKappa:
+class PairwiseKappa(OwnJson):
     """κ of every pair of raters, and the mean over the pairs with enough common items for which it
-    is defined."""
+    is defined. ``pairs_in_all``: how many pairs there are, where ``pairs`` are some of them."""
 
     mean: Estimate
     pairs: tuple[PairKappa, ...]
+    pairs_in_all: int | None = None
 
     @classmethod
     def undefined(cls, reason: str) -> PairwiseKappa:
@@ -67,11 +78,19 @@ class PairwiseKappa:
         document = (
             {"mean": mean.pop("value"), **mean} if self.mean.is_defined else {"mean": None, **mean}
         )
-        document["pairs"] = [
-            {"raters": list(pair.raters), "items": pair.items, **pair.kappa.as_json()}
-            for pair in self.pairs
-        ]
+        document["pairs"] = [pair.as_json() for pair in self.pairs]
+        if self.pairs_in_all is not None:
+            document["pairs_in_all"] = self.pairs_in_all
         return document
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> PairwiseKappa:
+        """What ``as_json`` wrote."""
+        return cls(
+            Estimate.from_json({**document, "value": document["mean"]}),
+            tuple(map(PairKappa.from_json, document["pairs"])),
+            document.get("pairs_in_all"),
+        )
 
 
 def cohen_kappas(table: Tabulation, jackknife: Jackknife) -> dict[Weighting, PairwiseKappa]:

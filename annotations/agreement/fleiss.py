@@ -14,11 +14,11 @@ import numpy as np
 
 from annotations.agreement.intervals import Jackknife
 from annotations.agreement.tabulation import FloatArray, Tabulation
-from common.estimates import Estimate
+from common.estimates import Estimate, OwnJson
 
 
 @dataclass(frozen=True, slots=True)
-class FleissKappa:
+class FleissKappa(OwnJson):
     """κ, on how many items it stands, and how many ratings each of them has (0 and 0 where
     undefined)."""
 
@@ -32,6 +32,15 @@ class FleissKappa:
         if self.items:
             document |= {"items": self.items, "ratings_per_item": self.ratings_per_item}
         return document
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> FleissKappa:
+        """What ``as_json`` wrote."""
+        return cls(
+            Estimate.from_json(document),
+            document.get("items", 0),
+            document.get("ratings_per_item", 0),
+        )
 
 
 def fleiss_kappa(table: Tabulation, jackknife: Jackknife) -> FleissKappa:

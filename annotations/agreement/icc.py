@@ -30,7 +30,7 @@ from scipy.sparse.csgraph import connected_components
 
 from annotations.agreement.intervals import Jackknife
 from annotations.agreement.tabulation import MISSING, FloatArray, IntArray, Tabulation
-from common.estimates import Estimate
+from common.estimates import Estimate, OwnJson
 
 RELATIVE_ZERO = 1e-9
 """Variances that add up to less than this share of the scores' own are nothing but rounding."""
@@ -39,7 +39,7 @@ LEAST_SHARE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class IntraclassCorrelation:
+class IntraclassCorrelation(OwnJson):
     """ICC(2,1), ICC(2,k), and the k: the usual number of ratings an item has (0 where
     undefined)."""
 
@@ -65,6 +65,12 @@ class IntraclassCorrelation:
         if self.k:
             mean_of_k["k"] = self.k
         return {"icc2_1": self.single.as_json(), "icc2_k": mean_of_k}
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> IntraclassCorrelation:
+        """What ``as_json`` wrote."""
+        single, mean_of_k = document["icc2_1"], document["icc2_k"]
+        return cls(Estimate.from_json(single), Estimate.from_json(mean_of_k), mean_of_k.get("k", 0))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from annotations.agreement.cross_table import correlations_of_replicates, has_fe
 from annotations.agreement.intervals import Jackknife
 from annotations.agreement.tabulation import MISSING, FloatArray, IntArray, Tabulation
 from common.correlation import COEFFICIENTS, correlation_replicates, left_out_weights
-from common.estimates import Estimate
+from common.estimates import Estimate, OwnJson
 
 FEWEST_ITEMS = 3
 DECIMALS = 9
@@ -35,7 +35,7 @@ class RaterCorrelation:
 
 
 @dataclass(frozen=True, slots=True)
-class LeaveOneOut:
+class LeaveOneOut(OwnJson):
     """The mean over the raters with enough items for whom the correlation is defined (each counts
     once), and each."""
 
@@ -49,6 +49,17 @@ class LeaveOneOut:
             for rater in self.raters
         ]
         return {**self.mean.as_json(), "per_rater": per_rater}
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> LeaveOneOut:
+        """What ``as_json`` wrote."""
+        return cls(
+            Estimate.from_json(document),
+            tuple(
+                RaterCorrelation(one["rater"], one["items"], Estimate.from_json(one))
+                for one in document["per_rater"]
+            ),
+        )
 
 
 def leave_one_out(table: Tabulation, jackknife: Jackknife) -> dict[str, LeaveOneOut]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +12,25 @@ MOST_STEPS = 11
 """Scores of more different values than this are not shown one by one."""
 
 
-def score_use(matrix: RatingMatrix) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class RaterScores:
+    """``counts``: of each step; None without steps."""
+
+    rater: str
+    ratings: int
+    mean: float
+    counts: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreUse:
+    """``steps``: scores of the scale, None where they are not shown one by one."""
+
+    steps: tuple[float, ...] | None
+    raters: tuple[RaterScores, ...]
+
+
+def score_use(matrix: RatingMatrix) -> ScoreUse:
     """Each rater's number of ratings, mean, and count of each score.
 
     Args:
@@ -20,9 +38,8 @@ def score_use(matrix: RatingMatrix) -> dict[str, Any]:
 
     Returns:
         ``steps``: the scores of the scale, or those given where it is not known; None where they
-        are more than ``MOST_STEPS`` or where a score lies between them. ``raters``: of each with a
-        rating the name, ``ratings``, ``mean`` and ``counts`` along the steps (None without steps).
-        No raters where they are not identified: a position in a list, or a mean, is nobody.
+        are more than ``MOST_STEPS`` or where a score lies between them. ``raters``: each with a
+        rating. No raters where they are not identified: a position in a list, or a mean, is nobody.
     """
     given = np.unique(matrix.scores[np.isfinite(matrix.scores)])
     steps = np.array(matrix.levels) if matrix.levels else given
@@ -32,12 +49,6 @@ def score_use(matrix: RatingMatrix) -> dict[str, Any]:
         own = row[np.isfinite(row)]
         if matrix.rater_kind != "identified" or not own.size:
             continue
-        raters.append(
-            {
-                "rater": name,
-                "ratings": int(own.size),
-                "mean": float(own.mean()),
-                "counts": [int((own == step).sum()) for step in steps] if is_stepwise else None,
-            }
-        )
-    return {"steps": steps.tolist() if is_stepwise else None, "raters": raters}
+        counts = tuple(int((own == step).sum()) for step in steps) if is_stepwise else None
+        raters.append(RaterScores(name, int(own.size), float(own.mean()), counts))
+    return ScoreUse(tuple(steps.tolist()) if is_stepwise else None, tuple(raters))

@@ -268,13 +268,10 @@ def agreement_of(
     *,
     resamples: int = 1000,
     seed: int = 0,
-    items: RatedItems | None = None,
 ) -> dict[str, Any]:
-    """The agreement report in the form that the command prints and the page reads. ``items``
-    spares a second read."""
-    if items is None:
-        items = rated_items(version, aspect, level, systems)
-    report = agreement_report(items.matrix, resamples=resamples)
+    """The agreement report in the form that the command prints."""
+    matrix = rated_items(version, aspect, level, systems).matrix
+    report = agreement_report(matrix, resamples=resamples)
     return {
         "corpus": version.corpus.slug,
         "corpus_version": version.label,

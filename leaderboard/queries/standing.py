@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
+from annotations.agreement.intervals import METHOD
+from annotations.agreement.report import agreement_report
 from annotations.agreement.score_use import score_use
 from annotations.corpora.queries import select_systems
 from annotations.corpora.rating_queries import (
-    agreement_of,
     has_dialogue_ratings,
     has_turn_ratings,
     rated_items,
@@ -18,8 +20,9 @@ from annotations.corpora.rating_queries import (
 from annotations.corpora.slices import NO_SLICE
 from annotations.models import CorpusVersion, System
 from common.estimates import Undefined
+from leaderboard.answers.agreement import CorpusAgreement
 from leaderboard.answers.systems import RankedSystem, ScoringMetric, SystemStanding
-from leaderboard.queries.agreement_pairs import SCORE_USE, with_pairs_apart
+from leaderboard.queries.agreement_pairs import with_fewer_pairs
 from leaderboard.queries.compared import ComparedMetric
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import human_side, placed_human, scale_of
@@ -142,12 +145,23 @@ def _shown_first(version: CorpusVersion) -> list[dict[str, Any]]:
 
 
 @registered("agreement", version=2, for_files="all_pairs", shown_first=_shown_first)
-def agreement(version: CorpusVersion, aspect: str, level: CeilingLevel) -> dict[str, Any]:
-    """The agreement document with its pairs apart, and each rater's use of the scale."""
+def agreement(version: CorpusVersion, aspect: str, level: CeilingLevel) -> CorpusAgreement:
+    """The coefficients, with their pairs apart, and each rater's use of the scale."""
     measured: Literal["turn", "dialogue"] = "dialogue" if level == "dialogue" else "turn"
-    items = rated_items(version, aspect, measured)
-    report = agreement_of(version, aspect, measured, resamples=RESAMPLES, seed=SEED, items=items)
-    return {**with_pairs_apart(report), SCORE_USE: score_use(items.matrix)}
+    matrix = rated_items(version, aspect, measured).matrix
+    report = agreement_report(matrix, resamples=RESAMPLES)
+    return CorpusAgreement(
+        **vars(replace(report, cohen_kappa=with_fewer_pairs(report.cohen_kappa))),
+        corpus=version.corpus.slug,
+        corpus_version=version.label,
+        aspect=aspect,
+        level=measured,
+        ci=METHOD,
+        resamples=RESAMPLES,
+        seed=SEED,
+        score_use=score_use(matrix),
+        all_pairs={weighting: kappa.pairs for weighting, kappa in report.cohen_kappa.items()},
+    )
 
 
 def rated_levels(version: CorpusVersion, aspect: str) -> list[str]:

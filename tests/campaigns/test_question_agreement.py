@@ -56,15 +56,15 @@ def store(rater: Participation, item: str, number: int, answers: dict[str, Any])
 
 
 def coefficients(campaign: Campaign, question: str) -> dict[str, float | None]:
-    (found,) = [one for one in question_agreement(campaign) if one["question"] == question]
-    return {f"{one['name']} {one['option']}".strip(): one["value"] for one in found["coefficients"]}
+    (found,) = [one for one in question_agreement(campaign) if one.question == question]
+    return {f"{one.name} {one.option}".strip(): one.estimate.value for one in found.coefficients}
 
 
 def test_each_question_has_the_coefficients_of_its_type() -> None:
     same = {"clear": True, "flaws": ["dull"], "order": {"dull": 1, "rude": 2}, "words": "a"}
     other = {"clear": False, "flaws": [], "order": {"dull": 2, "rude": 1}, "words": "b"}
     campaign = rated([same, other], [same, other], questions=[CLEAR, FLAWS, ORDER, WORDS], turns=1)
-    assert [one["question"] for one in question_agreement(campaign)] == ["clear", "flaws", "order"]
+    assert [one.question for one in question_agreement(campaign)] == ["clear", "flaws", "order"]
     assert coefficients(campaign, "clear")["alpha_nominal"] == 1.0
     assert coefficients(campaign, "flaws")["alpha_nominal is dull"] == 1.0
     assert coefficients(campaign, "order")["kendall_w"] == 1.0

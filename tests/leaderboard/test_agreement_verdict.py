@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotations.agreement.cohen import PairKappa, PairwiseKappa
+from annotations.agreement.icc import IntraclassCorrelation
+from annotations.agreement.leave_one_out import LeaveOneOut
 from annotations.agreement.matrix import RatingMatrix
-from annotations.agreement.score_use import score_use
+from annotations.agreement.report import AgreementReport, agreement_report
+from annotations.agreement.score_use import RaterScores, ScoreUse, score_use
+from common.estimates import Estimate
 from leaderboard.pages.raters.matrix import pair_matrix
 from leaderboard.pages.raters.verdict import verdict
 from tests.leaderboard.test_rater_pages import panel
@@ -19,16 +24,21 @@ from tests.leaderboard.test_rater_pages import panel
 NAN = float("nan")
 
 
-def document(alpha: float | None, ci: tuple[float, float] | None = None, reason: str = "") -> Any:
-    ordinal: dict[str, Any] = {"value": alpha, "reason": reason}
-    if ci:
-        ordinal["ci"] = ci
-    plain = {"value": 0.5, "ci": (0.4, 0.6)}
-    return {
-        "krippendorff_alpha": {"ordinal": ordinal, "nominal": plain},
-        "icc": {"icc2_k": plain},
-        "leave_one_out": {"pearson": {"value": None, "reason": "fewer than two raters"}},
-    }
+def document(
+    alpha: float | None, ci: tuple[float, float] | None = None, reason: str = ""
+) -> AgreementReport:
+    plain = Estimate(0.5, (0.4, 0.6))
+    nobody = agreement_report(RatingMatrix(np.empty((0, 0)), np.empty(0, dtype=np.int64), ()))
+    return replace(
+        nobody,
+        krippendorff_alpha={"ordinal": Estimate(alpha, ci, reason=reason), "nominal": plain},
+        icc=IntraclassCorrelation(plain, plain, 3),
+        leave_one_out={"pearson": LeaveOneOut(Estimate.undefined("fewer than two raters"))},
+    )
+
+
+def kappas(*pairs: PairKappa) -> PairwiseKappa:
+    return PairwiseKappa(Estimate(0.4), pairs)
 
 
 @pytest.mark.parametrize(
@@ -68,13 +78,11 @@ def test_what_stands_beside_alpha_is_undefined_with_its_reason() -> None:
 
 def test_pairs_beyond_the_stored_ones_have_a_reason() -> None:
     """Three raters, one stored pair: two cells of each half have none."""
-    pairs = [
-        {"raters": ["a", "b"], "items": 9, "value": 0.45},
-        {"raters": ["b", "c"], "items": 0, "value": None, "reason": "no item in common"},
-    ]
-    found = pair_matrix(
-        {"cohen_kappa": {"quadratic": {"pairs": pairs}}}, "quadratic", {"a": "rater 1"}
+    pairs = (
+        PairKappa(("a", "b"), 9, Estimate(0.45)),
+        PairKappa(("b", "c"), 0, Estimate.undefined("no item in common")),
     )
+    found = pair_matrix(kappas(*pairs), "quadratic", {"a": "rater 1"})
     assert found.raters == ("rater 1", "b", "c")
     (_, first), *_ = found.rows
     assert [cell.value for cell in first] == [None, 0.45, None]
@@ -86,13 +94,11 @@ def test_pairs_beyond_the_stored_ones_have_a_reason() -> None:
 
 
 def test_only_the_raters_asked_for_are_in_the_matrix() -> None:
-    pairs = [
-        {"raters": ["a", "b"], "items": 9, "value": 0.4},
-        {"raters": ["a", "c"], "items": 9, "value": 0.4},
-    ]
-    found = pair_matrix(
-        {"cohen_kappa": {"quadratic": {"pairs": pairs}}}, "quadratic", only=["a", "c"]
+    pairs = (
+        PairKappa(("a", "b"), 9, Estimate(0.4)),
+        PairKappa(("a", "c"), 9, Estimate(0.4)),
     )
+    found = pair_matrix(kappas(*pairs), "quadratic", only=["a", "c"])
     assert (found.raters, found.raters_in_all) == (("a", "c"), 3)
 
 
@@ -105,22 +111,19 @@ def test_score_use_counts_along_the_scale() -> None:
         ("ann", "bob"),
         levels=(1.0, 2.0, 3.0, 4.0, 5.0),
     )
-    [ann] = score_use(matrix)["raters"]
-    assert (ann["ratings"], ann["counts"]) == (3, [1, 0, 0, 0, 2])
-    assert ann["mean"] == pytest.approx(11 / 3)
+    [ann] = score_use(matrix).raters
+    assert (ann.ratings, ann.counts) == (3, (1, 0, 0, 0, 2))
+    assert ann.mean == pytest.approx(11 / 3)
 
 
 def test_scores_between_the_steps_have_no_counts() -> None:
     matrix = RatingMatrix(np.array([[1.5, 2.0]]), np.arange(2), ("ann",), levels=(1.0, 2.0))
-    assert score_use(matrix) == {
-        "steps": None,
-        "raters": [{"rater": "ann", "ratings": 2, "mean": 1.75, "counts": None}],
-    }
+    assert score_use(matrix) == ScoreUse(None, (RaterScores("ann", 2, 1.75, None),))
 
 
 def test_nobody_is_named_where_raters_are_anonymous() -> None:
     matrix = RatingMatrix(np.array([[1.0, 2.0]]), np.arange(2), ("1",), rater_kind="anonymous")
-    assert score_use(matrix)["raters"] == []
+    assert score_use(matrix).raters == ()
 
 
 @pytest.mark.django_db

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.db.models.functions import Length
 
-from annotations.agreement.by_question import Unit, agreement_of
+from annotations.agreement.by_question import QuestionAgreement, Unit, agreement_of
 from annotations.campaigns.models import Campaign, Item
 from annotations.campaigns.queries.ratings import (
     counted_ratings,
@@ -16,14 +17,14 @@ from annotations.campaigns.queries.ratings import (
     given_ratings,
 )
 from annotations.models import Response
-from annotations.questions.schema import Question
 
 
 def question_agreement(
     campaign: Campaign, systems: Collection[str] | None = None, excluded: bool = False
-) -> list[dict[str, Any]]:
-    """The coefficients of each question that has any, in the order of the form; nothing where the
-    campaign asks the scale from 1 to 5. ``systems`` and ``excluded`` as in ``campaign_matrix``."""
+) -> list[QuestionAgreement]:
+    """The coefficients of each question that has any, in the order of the form, their options by
+    their labels; nothing where the campaign asks the scale from 1 to 5. ``systems`` and
+    ``excluded`` as in ``campaign_matrix``."""
     form = form_of_campaign(campaign)
     if form is None:
         return []
@@ -50,27 +51,20 @@ def question_agreement(
             )
             for item, given in answers.items()
         ]
+        labels = {option.key: option.label for option in question.options}
         if coefficients := agreement_of(question, units):
             found.append(
-                {
-                    "question": question.key,
-                    "name": question.name,
-                    "type": question.type,
-                    "items": sum(len(unit.answers) >= 2 for unit in units),
-                    "coefficients": [
-                        one.as_json()
-                        | {"label": one.label, "option": _label_of(question, one.option)}
-                        | {"bands": list(one.bands)}
-                        for one in coefficients
-                    ],
-                }
+                QuestionAgreement(
+                    question=question.key,
+                    name=question.name,
+                    type=question.type,
+                    items=sum(len(unit.answers) >= 2 for unit in units),
+                    coefficients=tuple(
+                        replace(one, option=labels.get(one.option, "")) for one in coefficients
+                    ),
+                )
             )
     return found
-
-
-def _label_of(question: Question, option: str) -> str:
-    labels = {one.key: one.label for one in question.options}
-    return labels.get(option, "")
 
 
 def _lengths_of_texts(campaign: Campaign, items: Collection[int]) -> dict[int, dict[int, int]]:

@@ -336,13 +336,10 @@ def campaign_agreement(
     excluded: bool = False,
     resamples: int = 1000,
     seed: int = 0,
-    items: CampaignItems | None = None,
 ) -> dict[str, Any]:
-    """The report of ``rating_queries.agreement_of``, of a campaign. ``items`` spares a
-    second read."""
+    """The report of ``rating_queries.agreement_of``, of a campaign."""
     aspect = resolve_campaign_aspect(campaign, aspect)
-    if items is None:
-        items = campaign_matrix(campaign, aspect, systems=systems, excluded=excluded)
+    items = campaign_matrix(campaign, aspect, systems=systems, excluded=excluded)
     report = agreement_report(items.matrix, resamples=resamples)
     return {
         "campaign": campaign.slug,

@@ -1,22 +1,23 @@
-"""The tables of how far raters agree, made from a stored answer (JSON)."""
+"""The tables of how far raters agree, made from a stored answer."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
-from common.tables import Cell, Column, Row, Table
-from leaderboard.board_text import document_signature
-from leaderboard.estimate_cells import (
-    COEFFICIENT_NAMES,
-    cell_of,
-)
+from annotations.agreement.cohen import PairKappa, Weighting
+from annotations.agreement.krippendorff import Measurement
+from common.estimates import Estimate
+from common.tables import Cell, Column, Row, Table, estimate_cell
+from leaderboard.answers.agreement import Agreement
+from leaderboard.board_text import board_signature
+from leaderboard.estimate_cells import COEFFICIENT_NAMES
 from leaderboard.pages.raters.verdict import shares_text
-from leaderboard.queries.agreement_pairs import SCORE_USE
+
+ALPHAS: tuple[Measurement, ...] = ("ordinal", "interval", "nominal", "ratio")
 
 
 def agreement_tables(
-    document: dict[str, Any],
+    document: Agreement,
     updated: datetime | None,
     pseudonyms: dict[str, str],
     pairs_shown: int | None = None,
@@ -24,12 +25,12 @@ def agreement_tables(
     """The coefficients; Cohen's κ of every pair of raters that the document holds, or of the
     ``pairs_shown`` that have most items in common; each rater's use of the scale. Raters stand
     under pseudonyms."""
-    signature = f"{document_signature(document)}|level:{document['level']}"
+    signature = f"{board_signature(document, document.aspect)}|level:{document.level}"
     return [
         Table(
             id="agreement",
-            caption=f"Agreement of raters, {document['corpus']}, aspect {document['aspect']}, "
-            f"{document['level']} level",
+            caption=f"Agreement of raters, {document.corpus}, aspect {document.aspect}, "
+            f"{document.level} level",
             columns=(
                 Column("coefficient", "Coefficient"),
                 Column("variant", "Variant"),
@@ -62,67 +63,51 @@ _READS = {
 }
 
 
-def _agreement_rows(document: dict[str, Any]) -> list[Row]:
+def _agreement_rows(document: Agreement) -> list[Row]:
     rows = []
 
-    def add(coefficient: str, variant: str, estimate: dict[str, Any], key: str) -> None:
+    def add(coefficient: str, variant: str, estimate: Estimate, key: str) -> None:
         rows.append(
             Row(
                 f"{coefficient}-{variant}".lower().replace(" ", "-"),
                 {
                     "coefficient": Cell(coefficient),
                     "variant": Cell(variant),
-                    "value": cell_of(estimate),
+                    "value": estimate_cell(estimate),
                     "says": Cell(_READS[key]),
                 },
             )
         )
 
-    for variant in ("ordinal", "interval", "nominal", "ratio"):
-        add("Krippendorff's α", variant, document["krippendorff_alpha"][variant], variant)
-    for variant, kappa in document["cohen_kappa"].items():
-        add("Cohen's κ", f"{variant}, mean of pairs", _mean_of(kappa), variant)
-    add("Fleiss' κ", "", document["fleiss_kappa"], "fleiss")
-    for variant, label in (("icc2_1", "ICC(2,1)"), ("icc2_k", "ICC(2,k)")):
-        add(label, "two-way random, absolute", document["icc"][variant], variant)
-    for name, estimate in document["leave_one_out"].items():
-        if name in COEFFICIENT_NAMES:
-            add("Leave-one-out", COEFFICIENT_NAMES[name], estimate, name)
+    for measurement in ALPHAS:
+        add("Krippendorff's α", measurement, document.krippendorff_alpha[measurement], measurement)
+    for weighting, kappa in document.cohen_kappa.items():
+        add("Cohen's κ", f"{weighting}, mean of pairs", kappa.mean, weighting)
+    add("Fleiss' κ", "", document.fleiss_kappa.kappa, "fleiss")
+    add("ICC(2,1)", "two-way random, absolute", document.icc.single, "icc2_1")
+    add("ICC(2,k)", "two-way random, absolute", document.icc.mean_of_k, "icc2_k")
+    for name, found in document.leave_one_out.items():
+        add("Leave-one-out", COEFFICIENT_NAMES[name], found.mean, name)
     return rows
 
 
-def _mean_of(kappa: dict[str, Any]) -> dict[str, Any]:
-    """κ's mean carries its interval beside it; an undefined κ is its own document."""
-    if "mean" not in kappa:
-        return kappa
-    mean = kappa["mean"]
-    if isinstance(mean, dict):
-        return mean
-    if mean is None:
-        return {
-            "value": None,
-            "reason": kappa.get("reason", "no pair of raters judged the same items"),
-        }
-    return {"value": mean, **{key: kappa[key] for key in ("ci", "ci_reason") if key in kappa}}
-
-
 def _pair_table(
-    document: dict[str, Any],
+    document: Agreement,
     pseudonyms: dict[str, str],
     signature: str,
     updated: datetime | None,
     shown: int | None,
 ) -> Table:
-    by_pair: dict[tuple[str, str], dict[str, Any]] = {}
-    for variant, kappa in document["cohen_kappa"].items():
-        for pair in kappa.get("pairs", ()):
-            by_pair.setdefault((pair["raters"][0], pair["raters"][1]), {})[variant] = pair
+    by_pair: dict[tuple[str, str], dict[Weighting, PairKappa]] = {}
+    for weighting, kappa in document.cohen_kappa.items():
+        for pair in kappa.pairs:
+            by_pair.setdefault(pair.raters, {})[weighting] = pair
     columns = (
         Column("pair", "Raters"),
         Column("items", "Items both judged", "number", decimals=0, detail=True),
         *(
-            Column(variant, variant, "estimate", group="Cohen's κ")
-            for variant in document["cohen_kappa"]
+            Column(weighting, weighting, "estimate", group="Cohen's κ")
+            for weighting in document.cohen_kappa
         ),
     )
     rows = tuple(
@@ -132,18 +117,13 @@ def _pair_table(
                 "pair": Cell(
                     f"{pseudonyms.get(first, first)} and {pseudonyms.get(second, second)}"
                 ),
-                "items": Cell(next(iter(found.values()))["items"]),
-                **{variant: cell_of(pair) for variant, pair in found.items()},
+                "items": Cell(_items_of(found)),
+                **{weighting: estimate_cell(pair.kappa) for weighting, pair in found.items()},
             },
         )
         for number, ((first, second), found) in _with_most_items(by_pair, shown)
     )
-    in_all = max(
-        [
-            len(by_pair),
-            *(kappa.get("pairs_in_all", 0) for kappa in document["cohen_kappa"].values()),
-        ]
-    )
+    in_all = max(len(by_pair), *(one.pairs_in_all or 0 for one in document.cohen_kappa.values()))
     note = f"The {len(rows)} pairs with most items in common; all {in_all:,} are in the download."
     return Table(
         "rater-pairs",
@@ -157,17 +137,13 @@ def _pair_table(
 
 
 def _score_table(
-    document: dict[str, Any],
+    document: Agreement,
     pseudonyms: dict[str, str],
     signature: str,
     updated: datetime | None,
 ) -> Table:
-    use = document.get(SCORE_USE, {"steps": None, "raters": ()})
-    steps = use["steps"]
-    with_others = {
-        one["rater"]: one
-        for one in document["leave_one_out"].get("pearson", {}).get("per_rater", ())
-    }
+    steps = document.score_use.steps
+    with_others = {one.rater: one.correlation for one in document.leave_one_out["pearson"].raters}
     scale = f"Scores {steps[0]:g} to {steps[-1]:g}" if steps else "Scores"
     columns = (
         Column("rater", "Rater"),
@@ -184,23 +160,23 @@ def _score_table(
         ),
     )
     rows = []
-    for number, one in enumerate(use["raters"]):
-        total, counts = one["ratings"], one["counts"]
+    for number, one in enumerate(document.score_use.raters):
+        total, counts = one.ratings, one.counts
         rows.append(
             Row(
                 f"rater-{number}",
                 {
-                    "rater": Cell(pseudonyms.get(one["rater"], one["rater"])),
+                    "rater": Cell(pseudonyms.get(one.rater, one.rater)),
                     "ratings": Cell(total),
                     "use": Cell(reason="the scores are not steps of a scale")
-                    if counts is None
+                    if steps is None or counts is None
                     else Cell(
                         shares_text(steps, counts),
                         bars=tuple(count / total for count in counts),
                     ),
-                    "mean": Cell(one["mean"]),
-                    "agreement": cell_of(with_others[one["rater"]])
-                    if one["rater"] in with_others
+                    "mean": Cell(one.mean),
+                    "agreement": estimate_cell(with_others[one.rater])
+                    if one.rater in with_others
                     else Cell(reason="fewer than two raters"),
                 },
             )
@@ -216,12 +192,16 @@ def _score_table(
 
 
 def _with_most_items(
-    by_pair: dict[tuple[str, str], dict[str, Any]], shown: int | None
-) -> list[tuple[int, tuple[tuple[str, str], dict[str, Any]]]]:
+    by_pair: dict[tuple[str, str], dict[Weighting, PairKappa]], shown: int | None
+) -> list[tuple[int, tuple[tuple[str, str], dict[Weighting, PairKappa]]]]:
     """The pairs, numbered; where only some are shown, those with most items, still in their
     order."""
     numbered = list(enumerate(by_pair.items()))
     if shown is None or len(numbered) <= shown:
         return numbered
-    numbered.sort(key=lambda one: -next(iter(one[1][1].values()))["items"])
+    numbered.sort(key=lambda one: -_items_of(one[1][1]))
     return sorted(numbered[:shown], key=lambda one: one[0])
+
+
+def _items_of(found: dict[Weighting, PairKappa]) -> int:
+    return next(iter(found.values())).items

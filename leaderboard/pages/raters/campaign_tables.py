@@ -14,13 +14,16 @@ from django.utils.translation import gettext as _
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.ratings import OVERALL, form_of_campaign
 from annotations.questions.answers import numeric
-from common.tables import Cell, Column, Row, Table
-from leaderboard.estimate_cells import cell_of
+from common.tables import Cell, Column, Row, Table, estimate_cell
+from leaderboard.answers.agreement import CampaignAgreement, WidestDisagreement
 from leaderboard.pages.raters.agreement_tables import agreement_tables
 
 
 def tables_of(
-    campaign: Campaign, document: dict[str, Any], updated: datetime | None, pairs_shown: int | None
+    campaign: Campaign,
+    document: CampaignAgreement,
+    updated: datetime | None,
+    pairs_shown: int | None,
 ) -> dict[str, Table]:
     """The tables by the name under which the template shows them."""
     coefficients, pairs, scores = agreement_tables(document, updated, {}, pairs_shown)
@@ -42,12 +45,12 @@ def tables_of(
     }
 
 
-def _signature(signature: str, document: dict[str, Any]) -> str:
-    raters = "all" if document["excluded_raters"] else "without-excluded"
-    return f"campaign:{document['campaign']}|{signature}|raters:{raters}"
+def _signature(signature: str, document: CampaignAgreement) -> str:
+    raters = "all" if document.excluded_raters else "without-excluded"
+    return f"campaign:{document.campaign}|{signature}|raters:{raters}"
 
 
-def _question_table(document: dict[str, Any]) -> Table:
+def _question_table(document: CampaignAgreement) -> Table:
     """The coefficients of each question; what its value is good for stands beside the first."""
     words = {
         "reliable": _("reliable"),
@@ -55,24 +58,24 @@ def _question_table(document: dict[str, Any]) -> Table:
         "low": _("less than usually required"),
     }
     rows = []
-    for question in document.get("questions", ()):
-        for number, one in enumerate(question["coefficients"]):
-            band, *others = [words[name] for name in one["bands"]] or [""]
+    for question in document.questions:
+        for number, one in enumerate(question.coefficients):
+            band, *others = [words[name] for name in one.bands] or [""]
             held = _("%(band)s; the interval reaches: %(others)s")
             verdict = held % {"band": band, "others": ", ".join(others)} if others else band
-            label = f"{one['label']}: {one['option']}" if one["option"] else one["label"]
-            chance = f"{one['chance']:.2f}" if "chance" in one else ""
+            label = f"{one.label}: {one.option}" if one.option else one.label
+            chance = "" if one.chance is None else f"{one.chance:.2f}"
             rows.append(
                 Row(
-                    f"{question['question']}-{number}",
+                    f"{question.question}-{number}",
                     {
-                        "question": Cell(question["name"]),
+                        "question": Cell(question.name),
                         "coefficient": Cell(label),
-                        "value": cell_of(one),
+                        "value": estimate_cell(one.estimate),
                         "reads": Cell(
                             _("chance: %(share)s") % {"share": chance} if chance else verdict
                         ),
-                        "items": Cell(question["items"]),
+                        "items": Cell(question.items),
                     },
                 )
             )
@@ -92,12 +95,12 @@ def _question_table(document: dict[str, Any]) -> Table:
     return Table("questions", _("Agreement on each question"), columns, tuple(rows))
 
 
-def _distribution_table(campaign: Campaign, document: dict[str, Any]) -> Table:
-    total = sum(one["ratings"] for one in document["distribution"])
+def _distribution_table(campaign: Campaign, document: CampaignAgreement) -> Table:
+    total = sum(one.ratings for one in document.distribution)
     rows = []
-    for one in document["distribution"]:
-        level, count = f"{one['level']:g}", one["ratings"]
-        label = _label_of(campaign, document["aspect"], one["level"])
+    for one in document.distribution:
+        level, count = f"{one.level:g}", one.ratings
+        label = _label_of(campaign, document.aspect, one.level)
         share = count / total if total else None
         rows.append(
             Row(
@@ -132,7 +135,7 @@ def _label_of(campaign: Campaign, aspect: str, level: float) -> str:
     return f"{level:g} · {labels[level]}" if level in labels else f"{level:g}"
 
 
-def _system_table(document: dict[str, Any]) -> Table:
+def _system_table(document: CampaignAgreement) -> Table:
     columns = (
         Column("system", _("System")),
         Column("rated", _("Items rated"), "number", decimals=0),
@@ -157,17 +160,15 @@ def _system_table(document: dict[str, Any]) -> Table:
         Row(
             f"system-{number}",
             {
-                "system": Cell(one["system"]),
-                "rated": Cell(one["rated"]),
-                "items": Cell(one["items"]),
-                "ratings": Cell(one["ratings"]),
-                "mean": Cell(reason=_("nobody rated it"))
-                if one["mean"] is None
-                else Cell(one["mean"]),
-                "alpha": cell_of(one["alpha"]),
+                "system": Cell(one.system),
+                "rated": Cell(one.rated),
+                "items": Cell(one.items),
+                "ratings": Cell(one.ratings),
+                "mean": Cell(reason=_("nobody rated it")) if one.mean is None else Cell(one.mean),
+                "alpha": estimate_cell(one.alpha),
             },
         )
-        for number, one in enumerate(document["by_system"])
+        for number, one in enumerate(document.by_system)
     )
     note = _(
         "Where a system's scores vary little, α is low although raters hardly differ: read it "
@@ -176,7 +177,7 @@ def _system_table(document: dict[str, Any]) -> Table:
     return Table("agreement-by-system", _("Agreement on each system"), columns, rows, notes=(note,))
 
 
-def _widest_table(campaign: Campaign, document: dict[str, Any]) -> Table:
+def _widest_table(campaign: Campaign, document: CampaignAgreement) -> Table:
     columns = [Column("item", _("Item"), "link"), Column("system", _("System"))]
     columns += [
         Column("spread", _("Range"), "number", decimals=0, help=_("Highest minus lowest score.")),
@@ -187,33 +188,33 @@ def _widest_table(campaign: Campaign, document: dict[str, Any]) -> Table:
             f"item-{number}",
             {
                 "item": Cell(_place(one), href=_address(campaign, one)),
-                "system": Cell(one["system"]),
-                "spread": Cell(one["spread"]),
-                "scores": Cell(", ".join(f"{rater}: {score:g}" for rater, score in one["scores"])),
+                "system": Cell(one.system),
+                "spread": Cell(one.spread),
+                "scores": Cell(", ".join(f"{rater}: {score:g}" for rater, score in one.scores)),
             },
         )
-        for number, one in enumerate(document["widest"])
+        for number, one in enumerate(document.widest)
     )
     return Table(
         "widest-disagreement", _("Items with the widest disagreement"), tuple(columns), rows
     )
 
 
-def _place(one: dict[str, Any]) -> str:
-    if one["turn"] is None:
-        return _("dialogue %(dialogue)s") % {"dialogue": one["dialogue"]}
+def _place(one: WidestDisagreement) -> str:
+    if one.turn is None:
+        return _("dialogue %(dialogue)s") % {"dialogue": one.dialogue}
     return _("dialogue %(dialogue)s, turn %(turn)s") % {
-        "dialogue": one["dialogue"],
-        "turn": one["turn"],
+        "dialogue": one.dialogue,
+        "turn": one.turn,
     }
 
 
-def _address(campaign: Campaign, one: dict[str, Any]) -> str:
+def _address(campaign: Campaign, one: WidestDisagreement) -> str:
     query: dict[str, Any] = {"version": campaign.version.number}
-    if one["turn"] is not None:
-        query["turn"] = one["turn"]
+    if one.turn is not None:
+        query["turn"] = one.turn
     return (
-        reverse("dialogue", args=[campaign.version.corpus.slug, one["position"]])
+        reverse("dialogue", args=[campaign.version.corpus.slug, one.position])
         + "?"
         + urlencode(query)
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 
+from annotations.agreement.cohen import PairKappa, PairwiseKappa, Weighting
 from common.tables.numerals import letter
 
-WEIGHTINGS = ("quadratic", "linear", "unweighted")
+WEIGHTINGS: tuple[Weighting, ...] = ("quadratic", "linear", "unweighted")
 TINTS = 5
 """Shades of the matrix: κ below 0.2, below 0.4, …"""
 
@@ -41,24 +41,22 @@ class PairMatrix:
 
 
 def pair_matrix(
-    document: Mapping[str, Any],
-    weighting: str,
+    kappa: PairwiseKappa,
+    weighting: Weighting,
     pseudonyms: Mapping[str, str] | None = None,
     only: Sequence[str] | None = None,
 ) -> PairMatrix:
     """Symmetric; raters in the order of joining, of ``only`` where named. Reasons of undefined
     cells stand once, beneath."""
-    pairs = document["cohen_kappa"][weighting].get("pairs", [])
+    pairs = kappa.pairs
     everyone = list(
-        dict.fromkeys(
-            [*(pair["raters"][0] for pair in pairs), *(pair["raters"][1] for pair in pairs)]
-        )
+        dict.fromkeys([*(pair.raters[0] for pair in pairs), *(pair.raters[1] for pair in pairs)])
     )
     raters = [name for name in everyone if only is None or name in only]
     reasons: dict[str, str] = {}
     cells: dict[tuple[str, str], PairCell] = {}
     for pair in pairs:
-        first, second = pair["raters"]
+        first, second = pair.raters
         if first in raters and second in raters:
             cells[first, second] = cells[second, first] = _pair_cell(pair, reasons)
     names = pseudonyms or {}
@@ -83,10 +81,9 @@ def pair_matrix(
     )
 
 
-def _pair_cell(pair: dict[str, Any], reasons: dict[str, str]) -> PairCell:
-    value = pair["value"]
+def _pair_cell(pair: PairKappa, reasons: dict[str, str]) -> PairCell:
+    value, reason = pair.kappa.value, pair.kappa.reason
     if value is None:
-        mark = reasons.setdefault(pair["reason"], letter(len(reasons)))
-        return PairCell(None, pair["items"], pair["reason"], mark)
+        return PairCell(None, pair.items, reason, reasons.setdefault(reason, letter(len(reasons))))
     tint = min(max(int(value * TINTS), 0), TINTS - 1)
-    return PairCell(value, pair["items"], tint=tint)
+    return PairCell(value, pair.items, tint=tint)

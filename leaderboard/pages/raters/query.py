@@ -11,24 +11,32 @@ from typing import Any, Literal
 
 import numpy as np
 
+from annotations.agreement.intervals import METHOD as METHOD_OF_AGREEMENT
 from annotations.agreement.intervals import Jackknife
 from annotations.agreement.krippendorff import krippendorff_alphas
 from annotations.agreement.matrix import RatingMatrix
+from annotations.agreement.report import agreement_report
 from annotations.agreement.score_use import MOST_STEPS, score_use
 from annotations.agreement.tabulation import tabulate
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.question_agreement import question_agreement
 from annotations.campaigns.queries.ratings import (
     CampaignItems,
-    campaign_agreement,
     campaign_matrix,
     ratings_data_version,
+    resolve_campaign_aspect,
 )
 from annotations.campaigns.rater_statistics.others import widest_disagreements
 from annotations.corpora.queries import select_systems
 from annotations.corpora.rating_queries import RatedItems
 from annotations.models import CorpusVersion
 from common.estimates import Estimate, Undefined
+from leaderboard.answers.agreement import (
+    CampaignAgreement,
+    ScoreCount,
+    SystemAgreement,
+    WidestDisagreement,
+)
 from leaderboard.answers.raters import (
     CorrectedSystem,
     Deviations,
@@ -36,7 +44,6 @@ from leaderboard.answers.raters import (
     RaterEffects,
     WithOthers,
 )
-from leaderboard.queries.agreement_pairs import SCORE_USE
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import human_side, placed_human, scale_of
 from leaderboard.queries.standing import agreement
@@ -170,8 +177,10 @@ def _agreement(version: CorpusVersion, aspect: str, level: str) -> dict[str, Wit
     """Each rater's correlation with the mean of the others: the agreement page's answer has it
     already."""
     report = answer_of(version, agreement, aspect=aspect, level=level)
-    pearson = report["leave_one_out"]["pearson"]
-    return {one["rater"]: WithOthers.from_json(one) for one in pearson.get("per_rater", ())}
+    return {
+        one.rater: WithOthers(one.correlation, one.items)
+        for one in report.leave_one_out["pearson"].raters
+    }
 
 
 def _shares(row: FloatArray, steps: tuple[float, ...] | None) -> tuple[float, ...] | None:
@@ -182,26 +191,6 @@ def _shares(row: FloatArray, steps: tuple[float, ...] | None) -> tuple[float, ..
 
 
 WIDEST_SHOWN = 20
-
-
-def campaign_agreement_answer(
-    campaign: Campaign, aspect: str, systems: Sequence[str] | None, excluded: bool
-) -> dict[str, Any]:
-    """The document of ``campaign_agreement`` with what the page shows beside it; of a campaign with
-    a form also ``questions``, the agreement on each."""
-    items = campaign_matrix(campaign, aspect, systems=systems, excluded=excluded)
-    report = campaign_agreement(
-        campaign, aspect, systems, excluded=excluded, resamples=RESAMPLES, seed=SEED, items=items
-    )
-    form_questions = question_agreement(campaign, systems, excluded)
-    return {
-        **report,
-        **({"questions": form_questions} if form_questions else {}),
-        "distribution": _distribution(items.matrix),
-        SCORE_USE: score_use(items.matrix),
-        "by_system": [_of_system(items, number) for number in range(len(items.systems))],
-        "widest": _widest(items),
-    }
 
 
 def agreement_data_version(_version: CorpusVersion, campaign: int, **_parameters: Any) -> str:
@@ -216,19 +205,36 @@ def agreement_data_version(_version: CorpusVersion, campaign: int, **_parameters
 )
 def stored_agreement(
     _version: CorpusVersion, campaign: int, aspect: str, system: str, excluded: bool
-) -> dict[str, Any]:
-    """``campaign_agreement_answer`` as it is stored. By the campaign's key: a new one may have a
-    deleted one's name. Raises ``Campaign.DoesNotExist``."""
+) -> CampaignAgreement:
+    """By the campaign's key: a new one may have a deleted one's name. Raises
+    ``Campaign.DoesNotExist``."""
     found = Campaign.objects.select_related("version__corpus").get(pk=campaign)
-    return campaign_agreement_answer(found, aspect, [system] if system else None, excluded)
+    systems = [system] if system else None
+    items = campaign_matrix(found, aspect, systems=systems, excluded=excluded)
+    return CampaignAgreement(
+        **vars(agreement_report(items.matrix, resamples=RESAMPLES)),
+        campaign=found.slug,
+        corpus=found.version.corpus.slug,
+        corpus_version=found.version.label,
+        aspect=resolve_campaign_aspect(found, aspect),
+        level=items.level,
+        systems=items.systems,
+        excluded_raters=excluded,
+        ci=METHOD_OF_AGREEMENT,
+        resamples=RESAMPLES,
+        seed=SEED,
+        questions=tuple(question_agreement(found, systems, excluded)),
+        distribution=tuple(
+            ScoreCount(level=level, ratings=int((items.matrix.scores == level).sum()))
+            for level in items.matrix.levels or ()
+        ),
+        score_use=score_use(items.matrix),
+        by_system=tuple(_of_system(items, number) for number in range(len(items.systems))),
+        widest=_widest(items),
+    )
 
 
-def _distribution(matrix: RatingMatrix) -> list[dict[str, Any]]:
-    levels = matrix.levels or ()
-    return [{"level": level, "ratings": int((matrix.scores == level).sum())} for level in levels]
-
-
-def _of_system(items: CampaignItems, number: int) -> dict[str, Any]:
+def _of_system(items: CampaignItems, number: int) -> SystemAgreement:
     own = items.system == number
     matrix = replace(
         items.matrix,
@@ -237,26 +243,26 @@ def _of_system(items: CampaignItems, number: int) -> dict[str, Any]:
     )
     table = tabulate(matrix)
     ordinal = krippendorff_alphas(table, Jackknife.over(table.dialogues))["ordinal"]
-    return {
-        "system": items.systems[number],
-        "items": int(own.sum()),
-        "rated": table.items,
-        "ratings": table.ratings,
-        "mean": float(np.nanmean(matrix.scores)) if table.ratings else None,
-        "alpha": ordinal.as_json(),
-    }
+    return SystemAgreement(
+        system=items.systems[number],
+        items=int(own.sum()),
+        rated=table.items,
+        ratings=table.ratings,
+        mean=float(np.nanmean(matrix.scores)) if table.ratings else None,
+        alpha=ordinal,
+    )
 
 
-def _widest(items: CampaignItems) -> list[dict[str, Any]]:
+def _widest(items: CampaignItems) -> tuple[WidestDisagreement, ...]:
     raters = items.matrix.raters
-    return [
-        {
-            "dialogue": items.dialogue_ids[items.dialogue[one.item]],
-            "position": items.dialogue_positions[items.dialogue[one.item]],
-            "turn": None if items.turn[one.item] < 0 else int(items.turn[one.item]),
-            "system": items.systems[items.system[one.item]],
-            "spread": one.spread,
-            "scores": [[raters[row], score] for row, score in one.scores],
-        }
+    return tuple(
+        WidestDisagreement(
+            dialogue=items.dialogue_ids[items.dialogue[one.item]],
+            position=items.dialogue_positions[items.dialogue[one.item]],
+            turn=None if items.turn[one.item] < 0 else int(items.turn[one.item]),
+            system=items.systems[items.system[one.item]],
+            spread=one.spread,
+            scores=tuple((raters[row], score) for row, score in one.scores),
+        )
         for one in widest_disagreements(items.matrix.scores, WIDEST_SHOWN)
-    ]
+    )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 
 from annotations.agreement.krippendorff import RELIABLE, TENTATIVE
+from annotations.agreement.report import AgreementReport
+from annotations.agreement.score_use import ScoreUse
+from common.estimates import Estimate
 from common.tables.numerals import written
-from leaderboard.queries.agreement_pairs import SCORE_USE
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +33,19 @@ class Verdict:
     figures: tuple[tuple[str, str, str], ...] = ()
 
 
-def verdict(document: Mapping[str, Any]) -> Verdict:
-    """Of an agreement document.
+def verdict(document: AgreementReport) -> Verdict:
+    """The sentence, with what stands beside it.
 
     Returns:
         Without α the sentence says why there is none, and no figure stands beside it.
     """
-    ordinal = document["krippendorff_alpha"]["ordinal"]
-    value, ci = ordinal["value"], ordinal.get("ci")
+    ordinal = document.krippendorff_alpha["ordinal"]
+    value, ci = ordinal.value, ordinal.ci
     if value is None:
-        return Verdict(_("No verdict: %(reason)s.") % {"reason": ordinal["reason"]})
+        return Verdict(_("No verdict: %(reason)s.") % {"reason": ordinal.reason})
     alpha = _with_interval(ordinal)
     sentence = f"{_judged(value)} {_measured(alpha, value, ci)}"
     low, high = ci or (value, value)
-    mean_of_raters = document["icc"]["icc2_k"]
     return Verdict(
         sentence,
         alpha,
@@ -53,17 +53,17 @@ def verdict(document: Mapping[str, Any]) -> Verdict:
         (
             (
                 _("A single rater with the others, r"),
-                _with_interval(document["leave_one_out"]["pearson"]),
+                _with_interval(document.leave_one_out["pearson"].mean),
                 _("a metric that reaches this agrees as well as one rater"),
             ),
             (
                 _("Mean rating of an item"),
-                _with_interval(mean_of_raters),
+                _with_interval(document.icc.mean_of_k),
                 _("reliability, ICC(2,k)"),
             ),
             (
                 _("Exact agreement, α nominal"),
-                _with_interval(document["krippendorff_alpha"]["nominal"]),
+                _with_interval(document.krippendorff_alpha["nominal"]),
                 _("only equal scores agree"),
             ),
         ),
@@ -106,19 +106,19 @@ def _threshold(limit: float) -> str:
     return written(limit, 3 if limit == TENTATIVE else 2)
 
 
-def _with_interval(estimate: Mapping[str, Any]) -> str:
-    if estimate["value"] is None:
-        return _("undefined: %(reason)s") % {"reason": estimate["reason"]}
-    ci = estimate.get("ci")
+def _with_interval(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return _("undefined: %(reason)s") % {"reason": estimate.reason}
+    ci = estimate.ci
     interval = f" [{written(ci[0], 2)}, {written(ci[1], 2)}]" if ci else ""
-    return f"{written(estimate['value'], 2)}{interval}"
+    return f"{written(estimate.value, 2)}{interval}"
 
 
 def _percent(value: float) -> str:
     return f"{100 * min(max(value, 0.0), 1.0):.1f}%"
 
 
-def shares_text(steps: list[float], counts: list[int]) -> str:
+def shares_text(steps: Sequence[float], counts: Sequence[int]) -> str:
     """``1: 10 %, 2: 90 %``."""
     total = sum(counts)
     return ", ".join(
@@ -127,7 +127,6 @@ def shares_text(steps: list[float], counts: list[int]) -> str:
     )
 
 
-def most_ratings_first(document: Mapping[str, Any]) -> list[str]:
+def most_ratings_first(use: ScoreUse) -> list[str]:
     """The raters' names."""
-    raters = document[SCORE_USE]["raters"]
-    return [one["rater"] for one in sorted(raters, key=lambda one: -one["ratings"])]
+    return [one.rater for one in sorted(use.raters, key=lambda one: -one.ratings)]

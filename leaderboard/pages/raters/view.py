@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from annotations.agreement.cohen import Weighting
 from annotations.campaigns.access import campaign_or_404, organisers_page
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.overview import progress_of
@@ -44,7 +45,7 @@ from leaderboard.pages.raters.figures import scale_use, severity_forest
 from leaderboard.pages.raters.matrix import WEIGHTINGS, pair_matrix
 from leaderboard.pages.raters.verdict import most_ratings_first, verdict
 from leaderboard.queries import standing
-from leaderboard.queries.agreement_pairs import PAIRS_SHOWN, SCORE_USE, with_all_pairs
+from leaderboard.queries.agreement_pairs import PAIRS_SHOWN, with_all_pairs
 from leaderboard.results import look, whole
 from leaderboard.results.pages import waiting_page
 
@@ -87,7 +88,10 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         "verdict": verdict(report),
         "matrix": cache(
             lambda: pair_matrix(
-                report, WEIGHTINGS[0], pseudonyms, most_ratings_first(report)[:MATRIX_RATERS]
+                report.cohen_kappa[WEIGHTINGS[0]],
+                WEIGHTINGS[0],
+                pseudonyms,
+                most_ratings_first(report.score_use)[:MATRIX_RATERS],
             )
         ),
         "tables": tables,
@@ -98,8 +102,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         answer = whole(found)
         if answer is None:
             return waiting_page(request, context, found, page_name="Agreement")
-        document = with_all_pairs(answer) | {SCORE_USE: answer[SCORE_USE]}
-        files = agreement_tables(document, computed_at, pseudonyms)
+        files = agreement_tables(with_all_pairs(answer), computed_at, pseudonyms)
     return page(request, "leaderboard/agreement.html", context, files)
 
 
@@ -146,7 +149,7 @@ def campaign_agreement(request: HttpRequest, slug: str) -> HttpResponse:
         "system": system,
         "excluded": excluded,
         "weightings": WEIGHTINGS,
-        "matrix": pair_matrix(found.answer, weighting),
+        "matrix": pair_matrix(found.answer.cohen_kappa[weighting], weighting),
         "weighting": weighting,
         "progress": progress_of(campaign),
         "analysis": found,
@@ -163,15 +166,16 @@ def campaign_agreement(request: HttpRequest, slug: str) -> HttpResponse:
     return page(request, template, context, tables.values())
 
 
-def _choices_of(request: HttpRequest, campaign: Campaign) -> tuple[str, str, bool, str]:
+def _choices_of(request: HttpRequest, campaign: Campaign) -> tuple[str, str, bool, Weighting]:
     try:
         aspect = resolve_campaign_aspect(campaign, request.GET.get("aspect"))
         system = request.GET.get("system", "")
         select_rated_systems(campaign, [system] if system else None)
     except NotFound as missing:
         raise Http404(str(missing)) from None
-    raters, weighting = request.GET.get("raters", ""), request.GET.get("weighting") or WEIGHTINGS[0]
-    if raters not in ("", "all") or weighting not in WEIGHTINGS:
+    raters, chosen = request.GET.get("raters", ""), request.GET.get("weighting") or WEIGHTINGS[0]
+    weighting = next((one for one in WEIGHTINGS if one == chosen), None)
+    if raters not in ("", "all") or weighting is None:
         raise Http404("there is no such choice of raters or weighting")
     return aspect, system, raters == "all", weighting
 

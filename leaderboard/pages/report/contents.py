@@ -17,6 +17,7 @@ from common.tables import Row, Table, choose_columns, sort_table
 from common.tables.numerals import written
 from common.tables.to_latex import table_to_latex
 from leaderboard import queries
+from leaderboard.answers.agreement import CorpusAgreement
 from leaderboard.answers.metrics import MetricComparisons, MetricCorrelations
 from leaderboard.answers.raters import RaterEffects
 from leaderboard.answers.systems import SystemStanding
@@ -182,7 +183,7 @@ def _findings(
 # --- sections -------------------------------------------------------------------------------------
 
 
-def _agreement_section(version: CorpusVersion, agreement: Mapping[str, dict[str, Any]]) -> Section:
+def _agreement_section(version: CorpusVersion, agreement: Mapping[str, CorpusAgreement]) -> Section:
     section = Section("ratings", "Human ratings")
     pseudonyms = {rater.name: rater.pseudonym for rater in version.raters.all()}
     for level, document in agreement.items():

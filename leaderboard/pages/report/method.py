@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from annotations.agreement.report import AgreementReport
 from common.tables.numerals import written
 from leaderboard.answers.metrics import MetricComparisons, MetricCorrelations
 from leaderboard.answers.raters import RaterEffects
 from leaderboard.board_text import design_text
 
-Document = Mapping[str, Any]
 WHAT_A_PAIR_IS = {
     "turn": "at turn level a pair is one response",
     "dialogue": (
@@ -37,7 +36,7 @@ class Method:
 def method_of(
     correlations: MetricCorrelations,
     comparisons: Mapping[str, MetricComparisons],
-    agreement: Mapping[str, Document],
+    agreement: Mapping[str, AgreementReport],
     rater_effects: RaterEffects | None,
 ) -> Method:
     """``comparisons`` and ``agreement`` by level; ``rater_effects`` None where nothing could be
@@ -89,11 +88,11 @@ MISSING = (
 )
 
 
-def _ratings(agreement: Mapping[str, Document]) -> str:
+def _ratings(agreement: Mapping[str, AgreementReport]) -> str:
     sentences = [
         (
-            f"{written(one['ratings'], 0)} ratings by {written(one['raters'], 0)} raters of "
-            f"{written(one['items'], 0)} {'responses' if level == 'turn' else 'dialogues'}"
+            f"{written(one.ratings, 0)} ratings by {written(one.raters, 0)} raters of "
+            f"{written(one.items, 0)} {'responses' if level == 'turn' else 'dialogues'}"
         )
         for level, one in agreement.items()
     ]
