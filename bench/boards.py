@@ -56,14 +56,14 @@ def _measure(round: Any) -> None:
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     print(
         f"document, computed anew: {wall:.2f} s ({cpu:.2f} s of processor time), "
-        f"{len(document['entries'])} entries"
+        f"{len(document.entries)} entries"
     )
     client, address, took = (
         Client(SERVER_NAME="localhost"),
         reverse("board", args=[round.challenge.slug, round.slug]),
         [],
     )
-    assert document["entries"]
+    assert document.entries
     for _ in range(REQUESTS):
         begin, begin_cpu = time.perf_counter(), time.process_time()
         assert client.get(address).status_code == 200

@@ -145,9 +145,14 @@ def _scores(notice: Notice) -> list[dict[str, Any]]:
     if notice.event != Submission.State.SCORED or notice.submission is None:
         return []
     return [
-        {"metric": line.metric, "part": part.name, "value": line.value, "reason": line.reason}
+        {
+            "metric": column.metric,
+            "part": part.name,
+            "value": score.mean.value,
+            "reason": "" if score.mean.is_defined else score.mean.reason,
+        }
         for part in submissions.parts_of(notice.submission, notice.user)
-        for line in part.lines
+        for column, score in part.by_metric()
     ]
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from common.tables import Cell, Column, Row, Table
+from leaderboard.challenges.board.answer import BoardColumn, SystemScores
+from leaderboard.challenges.board.standing import Score
 from leaderboard.challenges.models import ENDED_WITHOUT_A_SCORE, Submission
-from leaderboard.challenges.queries.submissions import Part, ScoreLine
 
 
 def submissions_table(
@@ -93,7 +94,7 @@ def _where(where: str | int) -> str:
     return where or _("the file")
 
 
-def score_table(part: Part) -> Table:
+def score_table(part: SystemScores) -> Table:
     """What a submission got on a part of the dialogues, a metric a row."""
     columns = (
         Column("metric", _("Metric")),
@@ -107,26 +108,35 @@ def score_table(part: Part) -> Table:
         if part.name == "private"
         else _("Scores on the public leaderboard")
     )
-    notes = tuple(
-        _("%(metric)s: %(warning)s.") % {"metric": metric, "warning": warning}
-        for metric, warning in part.warnings
-    )
-    rows = tuple(_score_row(line) for line in part.lines)
+    rows = tuple(_score_row(column, score) for column, score in part.by_metric())
+    notes = reading_notes(part.metrics)
     return Table(f"{part.name}-scores", caption, columns, rows, notes=notes)
 
 
-def _score_row(line: ScoreLine) -> Row:
-    score = Cell(reason=line.reason) if line.value is None else Cell(line.value, ci=line.ci)
+def reading_notes(metrics: Iterable[BoardColumn]) -> tuple[str, ...]:
+    """Which metrics can read little of the texts, and why."""
+    return tuple(
+        _("%(metric)s: %(warning)s.") % {"metric": one.metric, "warning": one.warning}
+        for one in metrics
+        if one.warning
+    )
+
+
+def _score_row(column: BoardColumn, score: Score) -> Row:
+    mean = score.mean
     scored = (
         Cell(
-            f"{line.scored:,} / {line.turns:,}",
-            note=_("dialogues") if line.unit == "dialogues" else "",
+            f"{score.scored:,} / {score.turns:,}", note=_("dialogues") if score.of_dialogues else ""
         )
-        if line.turns
+        if score.turns
         else Cell(reason=_("it scores whole systems, not turns"))
     )
     return Row(
-        line.metric,
-        {"metric": Cell(line.metric), "score": score, "scored": scored},
-        (_("ranks"),) * line.ranks,
+        column.metric,
+        {
+            "metric": Cell(column.metric),
+            "score": Cell(mean.value, ci=mean.ci) if mean.is_defined else Cell(reason=mean.reason),
+            "scored": scored,
+        },
+        (_("ranks"),) * column.ranks,
     )

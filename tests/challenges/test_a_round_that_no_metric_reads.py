@@ -89,10 +89,10 @@ def test_a_board_whose_ranking_metric_read_nothing_says_why_there_is_no_ranking(
     metrics = {"metrics": ["bertscore_f1", "chrf"], "ranking_metric": "bertscore_f1"}
     round, (submission, user) = with_three_teams(corpus(tmp_path, KHMER), KHMER[1:], **metrics)
     document = round_board(round, user)
-    assert [entry["rank"] for entry in document["entries"]] == [None] * 3
-    assert document["no_ranking"].startswith("bertscore_f1 gives no entry a score: ")
-    assert "the model knows no token" in document["no_ranking"]
-    assert [UNREAD in metric["warning"] for metric in document["metrics"]] == [True, False]
+    assert [entry.rank for entry in document.entries] == [None] * 3
+    assert document.answer.no_ranking.startswith("bertscore_f1 gives no entry a score: ")
+    assert "the model knows no token" in document.answer.no_ranking
+    assert [UNREAD in metric.warning for metric in document.answer.metrics] == [True, False]
 
     client = Client()
     client.force_login(user)
@@ -112,11 +112,11 @@ def test_teams_that_all_have_the_worst_score_do_not_share_rank_1(tmp_path: Path)
         corpus(tmp_path, CHINESE), ["他们在外面", "我们吃饭", "再见"], **fields
     )
     document = round_board(round, user)
-    assert [(entry["rank"], entry["order"]) for entry in document["entries"]] == [(None, None)] * 3
-    assert document["no_ranking"].startswith(
+    assert [(entry.rank, entry.order) for entry in document.entries] == [(None, None)] * 3
+    assert document.answer.no_ranking.startswith(
         f"every entry has 0.000 by {ranking}, the worst score there is"
     )
-    assert "which Chinese does not write between them" in document["metrics"][0]["warning"]
+    assert "which Chinese does not write between them" in document.answer.metrics[0].warning
 
 
 def test_a_metric_that_reads_the_language_ranks_the_same_round(tmp_path: Path) -> None:
@@ -124,9 +124,9 @@ def test_a_metric_that_reads_the_language_ranks_the_same_round(tmp_path: Path) -
         corpus(tmp_path, CHINESE), ["我今天很高兴", "今天他去学校", "你们好吗"]
     )
     document = round_board(round, user)
-    assert document["no_ranking"] == ""
-    assert [entry["order"] for entry in document["entries"]] == [1, 1, 3]
-    assert [metric["warning"] for metric in document["metrics"]] == ["", ""]
+    assert document.answer.no_ranking == ""
+    assert [entry.order for entry in document.entries] == [1, 1, 3]
+    assert [metric.warning for metric in document.answer.metrics] == ["", ""]
 
 
 def test_the_form_of_a_round_warns_before_anybody_hands_in(tmp_path: Path) -> None:

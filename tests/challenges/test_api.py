@@ -12,10 +12,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from leaderboard.challenges.actions import judging
+from leaderboard.challenges.api.documents import own_scores
 from leaderboard.challenges.models import Round, Submission, Team
 from leaderboard.challenges.uploads import incoming_folder
 from tests.api_client import Program, all_items, program_of
 from tests.campaigns.sets import made_user
+from tests.challenges.boards import board_round, scored_with, team_of_one
 from tests.challenges.sets import (
     computed,
     good_file,
@@ -485,3 +487,12 @@ def test_nothing_is_left_of_a_file_that_was_refused(round: Round, ada: Program) 
     Round.objects.update(closes_at=timezone.now())
     assert ada.upload(at(round, "/submissions"), data, name="x").status_code == 409
     assert list(incoming_folder().iterdir()) == []
+
+
+def test_a_score_without_an_interval_says_why() -> None:
+    """Of one dialogue: (0.4 + 0.6) / 2 = 0.5, and no second one to leave out."""
+    round = board_round(dialogues=1)
+    submission = scored_with(round, team_of_one(round, "Ours"), [0.4, 0.6])
+    [score] = own_scores(submission, made_user("lead", "organiser"))
+    assert (score["value"], score["ci"], score["reason"]) == (0.5, None, None)
+    assert score["ci_reason"] == "an interval over dialogues needs at least 2 scored dialogues"

@@ -18,6 +18,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,6 +27,10 @@ from django.urls import Resolver404, URLPattern, get_resolver, resolve
 
 from annotations.models import Corpus
 from common.database import CompiledQuery, Given
+from common.estimates import Estimate
+from leaderboard.challenges.board.answer import BoardAnswer
+from leaderboard.challenges.board.split import PartName
+from leaderboard.challenges.board.standing import Score
 from leaderboard.challenges.models import Round
 from leaderboard.challenges.queries.board import board_answer
 from tests.challenges import hidden_stage
@@ -394,14 +399,14 @@ def _opened(hole: str, answer: Any) -> Any:
     return lambda *_given, **_named: answer
 
 
-def _board_with_the_score_of_a_turn(round: Round, part: str) -> dict[str, Any]:
-    document = board_answer(round, part)
-    entry = next(one for one in document["entries"] if one["submission"])
+def _board_with_the_score_of_a_turn(round: Round, part: PartName) -> BoardAnswer:
+    answer = board_answer(round, part)
+    entry = next(one for one in answer.entries if one.submission)
     run = MetricRun.objects.filter(
-        system__submission__public_id=entry["submission"], configuration="word_f1"
+        system__submission__public_id=entry.submission, configuration="word_f1"
     ).get()
-    entry["scores"][0] = {"value": run.turn_scores[0], "scored": 1, "turns": 1}
-    return document
+    told = replace(entry, scores=(Score(Estimate(run.turn_scores[0]), 1, 1), *entry.scores[1:]))
+    return replace(answer, entries=tuple(told if one is entry else one for one in answer.entries))
 
 
 def test_organisers_do_read_them(stage) -> None:

@@ -47,7 +47,7 @@ def shown(round: Round) -> tuple[Any, Any]:
     organiser = made_user("organiser", "organiser")
     board = round_board(round, organiser)
     organiser.delete()
-    return look(fresh(round.version), "systems", **METRICS).answer, board["entries"]
+    return look(fresh(round.version), "systems", **METRICS).answer, list(board.entries)
 
 
 def all_computed(round: Round) -> None:

@@ -22,7 +22,9 @@ from annotations.campaigns.queries.work_queue import _share as shares
 from common.roles import ORGANISER, PARTICIPANT, RATER
 from dialeval_site.dashboard import queries
 from dialeval_site.dashboard.waiting import next_steps, tasks_of
+from leaderboard.challenges.board.split import split_dialogues
 from tests.campaigns.sets import made_campaign, made_user, made_version
+from tests.challenges.boards import board_round, scored_with, team_of_one
 from tests.challenges.sets import open_challenge, open_round, submit, team_with_member
 from workers.judges.models import JudgeRun, Purse
 from workers.models import MetricRun
@@ -164,26 +166,18 @@ def test_a_failed_submission_is_named_and_its_attempt_is_back() -> None:
     assert "5 of 5; 100 in all first try failed" in row_of(page_of(user), round.challenge.name)
 
 
-def test_the_own_rank_comes_from_the_public_leaderboard(monkeypatch: pytest.MonkeyPatch) -> None:
-    round = open_round()
-    team, user = team_with_member(round.challenge)
-    submit(round, team, user)
-    entry = {"team": "Blue", "name": "v1", "rank": 2, "worst_rank": 3, "own": True}
-    board = {
-        "metrics": [{"ranks": False}, {"ranks": True}],
-        "entries": [
-            {**entry, "team": "Red", "rank": 1, "worst_rank": 1, "own": False},
-            {**entry, "scores": [{"value": 0.9}, {"value": 0.25, "ci": [0.2, 0.3]}]},
-            {**entry, "rank": None, "own": False},
-        ],
-    }
-    asked = []
-    monkeypatch.setattr(
-        "leaderboard.challenges.queries.dashboard.round_board",
-        lambda *given: asked.append(given) or board,
-    )
-    assert "2–3 of 2 , 0.250 [0.200, 0.300]" in row_of(page_of(user), round.challenge.name)
-    assert asked == [(round, user)]
+def test_the_own_rank_comes_from_the_public_leaderboard() -> None:
+    """Two public dialogues of means 0.149 and 0.151: se = 0.001, t(1) = 12.706."""
+    round = board_round(public_share=0.5)
+    is_public = split_dialogues(
+        [f"file-{place}" for place in range(4)], 0.5, round.split_seed
+    ).public.counted
+    apart = iter((-0.001, 0.001))
+    own = [score for public in is_public for score in [0.15 + next(apart) if public else 0.9] * 2]
+    scored_with(round, team_of_one(round, "Red"), [0.01 + score for score in own])
+    scored_with(round, team := team_of_one(round, "Blue"), own)
+    row = row_of(page_of(team.members.get().user), round.challenge.name)
+    assert "1–2 of 2 , 0.150 [0.137, 0.163]" in row
 
 
 def test_rounds_that_are_over_and_disqualified_teams_have_no_row() -> None:

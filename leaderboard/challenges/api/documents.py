@@ -18,14 +18,14 @@ from leaderboard.challenges.models import Challenge, LogLine, Round, Submission,
 from leaderboard.challenges.phase import is_released, phase_of
 from leaderboard.challenges.queries import submissions as submission_queries
 from leaderboard.challenges.queries.attempts import attempts_left
-from leaderboard.challenges.queries.board import sees_private_board
+from leaderboard.challenges.queries.board import RoundBoard, sees_private_board
 from leaderboard.challenges.queries.challenges import (
     leader_of,
     members_of,
     size_of,
     why_no_invitation,
 )
-from workers.metrics.common.configuration import still_there
+from leaderboard.results.kinds import json_form
 
 
 def challenge_row(challenge: Challenge) -> dict[str, Any]:
@@ -201,22 +201,47 @@ def submission_document(submission: Submission, user: Any) -> dict[str, Any]:
     }
 
 
+def board_document(board: RoundBoard) -> dict[str, Any]:
+    """``board``: computed, or not released to this person."""
+    round = board.round
+    document: dict[str, Any] = {"reason": board.reason, "metrics": [], "entries": []}
+    if board.answer is not None:
+        document = json_form(board.answer)
+    entries = zip(document["entries"], board.entries, strict=True)
+    return {
+        **document,
+        "challenge": round.challenge.slug,
+        "round": round.slug,
+        "name": round.name,
+        "part": board.part,
+        "phase": board.phase,
+        "closes_at": round.closes_at,
+        "release_at": round.release_at,
+        "is_released": board.is_released,
+        "unreleased": board.unreleased,
+        "ranking_metric": round.ranking_metric,
+        "entry": round.entry,
+        "public_share": round.public_share,
+        "entries": [{**written, "own": board.is_own(entry)} for written, entry in entries],
+        "updated": board.updated,
+        "stale": board.state != "present",
+    }
+
+
 def own_scores(submission: Submission, user: Any) -> list[dict[str, Any]]:
     """Its means on the boards that this person may see; never a turn's."""
     return [
         {
-            "metric": line.metric,
+            "metric": column.metric,
             "part": part.name,
-            # Of a metric that is no longer installed its column says so, too
-            "higher_is_better": (known := still_there(line.metric)) is None
-            or known.metric.higher_is_better,
-            "value": line.value,
-            "ci": line.ci,
-            "reason": line.reason or None if line.value is None else None,
-            "ci_reason": line.reason or None if line.value is not None else None,
+            "higher_is_better": column.higher_is_better,
+            "value": score.mean.value,
+            "ci": score.mean.ci,
+            "reason": None if score.mean.is_defined else score.mean.reason or None,
+            "ci_reason": score.mean.reason or None if score.mean.is_defined else None,
         }
         for part in submission_queries.parts_of(submission, user)
-        for line in part.lines
+        for column, score in part.by_metric()
     ]
 
 

@@ -72,10 +72,9 @@ def get_leaderboard(
     """The public leaderboard counts a part of the dialogues, the private one the others: for all
     once it is released. Where it is not computed yet the answer is 202: ask again."""
     board = round_board(round_at(request, place.slug, place.round), request.user, params.part)
-    found = board.get("look")
-    if found is not None and found.answer is None:
-        return not_yet(found, response)
-    return {**board, "stale": board["state"] != "present"}
+    if board.look is not None and board.answer is None:
+        return not_yet(board.look, response)
+    return documents.board_document(board)
 
 
 def _file(description: str, media_type: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common.correlation.scores import settled
-from common.estimates import Estimate
+from common.estimates import Estimate, OwnJson
 from leaderboard.challenges.board.split import Part
 from leaderboard.statistics.bounded import UNBOUNDED, Bounds
 from leaderboard.statistics.correlation.placed_scores import PlacedScores
@@ -53,7 +53,7 @@ class BoardScores:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class Score(OwnJson):
     """An entry's mean on one metric. ``scored`` of ``turns`` have a score; both 0 where a metric
     has none for turns. They count dialogues where that is what the metric scores."""
 
@@ -68,6 +68,16 @@ class Score:
             document |= {"scored": self.scored, "turns": self.turns}
             document |= {"unit": "dialogues"} if self.of_dialogues else {}
         return document
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Score:
+        """What ``as_json`` wrote."""
+        return cls(
+            Estimate.from_json(document),
+            document.get("scored", 0),
+            document.get("turns", 0),
+            document.get("unit") == "dialogues",
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,24 @@ and finished runs."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 
 from annotations.corpora.queries import shown_systems
 from annotations.corpora.rating_queries import TurnOrder, turn_order
 from annotations.models import System
+from leaderboard.challenges.board.answer import (
+    BoardAnswer,
+    BoardColumn,
+    BoardEntry,
+    BoardSplit,
+    Improvement,
+    SystemScores,
+    TeamImprovements,
+)
 from leaderboard.challenges.board.choice import Candidate, best_of_each, latest_of_each
 from leaderboard.challenges.board.history import improvements
 from leaderboard.challenges.board.split import Part, PartName, Split, split_dialogues
@@ -66,32 +74,29 @@ class Entry:
             return f"disqualified: {self.disqualified}"
         return BASELINE if self.is_baseline else ""
 
-    def as_json(self, place: Place, scores: Sequence[Score]) -> dict[str, Any]:
+    def placed(self, place: Place, scores: Iterable[Score]) -> BoardEntry:
         submission = self.submission
-        return {
-            "submission": submission.public_id if submission else None,
-            "team": submission.team.name if submission else None,
-            "team_id": submission.team.public_id if submission else None,
-            "name": submission.name if submission else self.system.name,
-            "system": self.system.position,
-            "track": submission.track if submission else None,
-            "is_baseline": self.is_baseline,
-            "disqualified": self.disqualified,
-            "submissions": self.submissions,
-            "received_at": submission.received_at.isoformat() if submission else None,
-            "rank": place.rank,
-            "worst_rank": place.worst_rank,
-            "band": place.band,
-            "order": place.order,
-            "reason": place.reason,
-            "scores": [score.as_json() for score in scores],
-        }
+        return BoardEntry(
+            submission=submission.public_id if submission else None,
+            team=submission.team.name if submission else None,
+            team_id=submission.team.public_id if submission else None,
+            name=submission.name if submission else self.system.name,
+            system=self.system.position,
+            track=submission.track if submission else None,
+            is_baseline=self.is_baseline,
+            disqualified=self.disqualified,
+            submissions=self.submissions,
+            received_at=submission.received_at if submission else None,
+            rank=place.rank,
+            worst_rank=place.worst_rank,
+            band=place.band,
+            order=place.order,
+            reason=place.reason,
+            scores=tuple(scores),
+        )
 
 
-def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
-    """The part's document for everybody: ``metrics`` with signatures, ``split``, and ``entries``
-    with the place and the scores of each, the best mean first; ``history``, of the public part.
-    It holds what only some may read; ``round_board`` chooses."""
+def board_answer(round: Round, part_name: PartName) -> BoardAnswer:
     order = turn_order(round.version)
     split = _split(round, order)
     part = split.part(part_name)
@@ -102,36 +107,35 @@ def board_answer(round: Round, part_name: PartName) -> dict[str, Any]:
     places, no_ranking = _places(round, texts, entries, board, scores, part)
     warnings = reading_warnings(round.version, texts, [entry.system for entry in entries])
     ranking = texts.index(round.ranking_metric) if round.ranking_metric in texts else None
-    return {
-        "corpus": round.version.corpus.slug,
-        "corpus_version": round.version.label,
-        "dialogues": int(part.counted.sum()),
-        "turns": int(part.counted[order.dialogue].sum()),
-        "dialogues_in_corpus": len(order.dialogue_ids),
-        "reason": part.reason,
-        "no_ranking": no_ranking,
-        "split": {
-            "seed": round.split_seed,
-            "public_dialogues": int(split.public.counted.sum()),
-            "private_dialogues": int(split.private.counted.sum()),
-        },
-        "ci": MEANS_CI,
-        "metrics": [_metric_document(round, text, part_name, part, warnings) for text in texts],
-        "entries": [
-            entries[number].as_json(places[number], [row[number] for row in scores])
+    return BoardAnswer(
+        corpus=round.version.corpus.slug,
+        corpus_version=round.version.label,
+        dialogues=int(part.counted.sum()),
+        turns=int(part.counted[order.dialogue].sum()),
+        dialogues_in_corpus=len(order.dialogue_ids),
+        reason=part.reason,
+        no_ranking=no_ranking,
+        split=BoardSplit(
+            seed=round.split_seed,
+            public_dialogues=int(split.public.counted.sum()),
+            private_dialogues=int(split.private.counted.sum()),
+        ),
+        ci=MEANS_CI,
+        metrics=tuple(_column(round, text, part_name, part, warnings) for text in texts),
+        entries=tuple(
+            entries[number].placed(places[number], (row[number] for row in scores))
             for number in _in_order(entries, ranking, board, scores)
-        ],
-        "history": _history(round, order, part) if part_name == "public" else [],
-    }
+        ),
+        history=_history(round, order, part) if part_name == "public" else (),
+    )
 
 
-def _history(round: Round, order: TurnOrder, part: Part) -> list[dict[str, Any]]:
-    """By team, in the order in which the teams came: ``points``, the submissions that improved its
-    best score on the public leaderboard. None where that board counts nothing, or ranks by a
-    private metric."""
+def _history(round: Round, order: TurnOrder, part: Part) -> tuple[TeamImprovements, ...]:
+    """In the order in which the teams came. None where the public leaderboard counts nothing, or
+    ranks by a private metric."""
     metric = still_there(round.ranking_metric)
     if part.reason or metric is None or round.ranking_metric not in round.metrics:
-        return []
+        return ()
     competing = [
         one
         for one in _scored(round)
@@ -141,28 +145,28 @@ def _history(round: Round, order: TurnOrder, part: Part) -> list[dict[str, Any]]
     by_team: dict[str, list[tuple[datetime, float]]] = {}
     for one, value in zip(competing, values, strict=True):
         by_team.setdefault(one.team.public_id, []).append((one.received_at, value))
-    return [
-        {"team_id": team, "points": [{"at": at.isoformat(), "value": value} for at, value in found]}
+    return tuple(
+        TeamImprovements(
+            team_id=team, points=tuple(Improvement(at=at, value=value) for at, value in found)
+        )
         for team, scores in by_team.items()
         if (found := improvements(scores, metric.higher_is_better))
-    ]
+    )
 
 
-def scores_of_system(round: Round, system: System, part_name: PartName) -> dict[str, Any]:
-    """What one system got on a part of the round, whether or not it stands on the board:
-    ``metrics`` and ``scores`` as the board's document has them, and the part's ``dialogues`` and
-    ``reason``."""
+def scores_of_system(round: Round, system: System, part_name: PartName) -> SystemScores:
     order = turn_order(round.version)
     part = _split(round, order).part(part_name)
     texts = _texts_of(round, part_name)
     board = _board_scores(texts, [Entry(system)], order, hides_reasons=hides_references(round))
     warnings = reading_warnings(round.version, texts, [system])
-    return {
-        "dialogues": int(part.counted.sum()),
-        "reason": part.reason,
-        "metrics": [_metric_document(round, text, part_name, part, warnings) for text in texts],
-        "scores": [row[0].as_json() for row in scores_of(board, part)],
-    }
+    return SystemScores(
+        name=part_name,
+        dialogues=int(part.counted.sum()),
+        reason=part.reason,
+        metrics=tuple(_column(round, text, part_name, part, warnings) for text in texts),
+        scores=tuple(row[0] for row in scores_of(board, part)),
+    )
 
 
 def _texts_of(round: Round, part_name: PartName) -> list[str]:
@@ -432,30 +436,30 @@ def _in_order(
     return sorted(range(len(entries)), key=key)
 
 
-# --- as a document --------------------------------------------------------------------------------
+# --- columns --------------------------------------------------------------------------------------
 
 
-def _metric_document(
+def _column(
     round: Round, text: str, part_name: PartName, part: Part, warnings: Mapping[str, str]
-) -> dict[str, Any]:
+) -> BoardColumn:
+    column = BoardColumn(
+        metric=text,
+        ranks=text == round.ranking_metric,
+        private=text not in round.metrics,
+        warning=warnings.get(text, ""),
+    )
     metric = still_there(text)
-    document = {
-        "metric": text,
-        "ranks": text == round.ranking_metric,
-        "private": text not in round.metrics,
-        "warning": warnings.get(text, ""),
-    }
     if metric is None:
-        return {**document, "signature": "", "higher_is_better": True, "range": [None, None]}
-    return {
-        **document,
-        "signature": metric.signature(
+        return column
+    return replace(
+        column,
+        signature=metric.signature(
             corpus=round.version.corpus.slug,
             corpus_version=round.version.label,
             board=part_name,
             dialogues=int(part.counted.sum()),
             ci=MEANS_CI,
         ),
-        "higher_is_better": metric.higher_is_better,
-        "range": list(metric.value_range),
-    }
+        higher_is_better=metric.higher_is_better,
+        range=metric.value_range,
+    )

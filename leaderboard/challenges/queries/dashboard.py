@@ -216,18 +216,17 @@ def _place(round: Round, viewer: Any, *, own: bool) -> Place | None:
     """Of the viewer's team (``own``) or of the leader: entries are in the order of their means, and
     the first with a rank leads. None where that entry has no rank."""
     board = round_board(round, viewer)
-    ranked = [entry for entry in board["entries"] if entry["rank"] is not None]
-    entry = next((one for one in ranked if one["own"] or not own), None)
-    if entry is None:
+    ranked = [entry for entry in board.entries if entry.rank is not None]
+    entry = next((one for one in ranked if board.is_own(one) or not own), None)
+    if board.answer is None or board.answer.ranking is None or entry is None:
         return None
-    ranking = next(number for number, one in enumerate(board["metrics"]) if one["ranks"])
-    score = entry["scores"][ranking]
+    mean = entry.scores[board.answer.ranking].mean
     return Place(
-        team=entry["team"] or entry["name"],
-        system=entry["name"],
-        rank=entry["rank"],
-        worst_rank=entry["worst_rank"],
+        team=entry.team or entry.name,
+        system=entry.name,
+        rank=entry.rank,
+        worst_rank=entry.worst_rank,
         ranked=len(ranked),
-        score=score["value"],
-        interval=tuple(score["ci"]) if score.get("ci") else None,
+        score=mean.value,
+        interval=mean.ci,
     )

@@ -14,6 +14,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from common.roles import is_organiser
+from leaderboard.challenges.board.answer import SystemScores
+from leaderboard.challenges.board.split import PartName
 from leaderboard.challenges.models import AT_WORK, LogLine, Round, Submission, Team
 from leaderboard.challenges.models.challenge import BOARD
 from leaderboard.challenges.queries.board import has_private_board, round_board, sees_private_board
@@ -212,68 +214,15 @@ def log_of(submission: Submission, viewer: Any) -> list[LogLine]:
 # --- what came out --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreLine:
-    """A metric's mean over a part of the dialogues, as the board has it; None with a reason where
-    it is undefined."""
-
-    metric: str
-    ranks: bool
-    value: float | None
-    ci: tuple[float, float] | None
-    reason: str
-    scored: int
-    turns: int
-    """Dialogues, both of them, where the metric scores these."""
-    unit: str = "turns"
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What a submission got on one of the two boards."""
-
-    name: Literal["public", "private"]
-    dialogues: int
-    reason: str
-    lines: list[ScoreLine]
-    warnings: list[tuple[str, str]]
-    """Metrics that can read little of the texts, each with the reason."""
-
-
-def parts_of(submission: Submission, viewer: Any) -> list[Part]:
+def parts_of(submission: Submission, viewer: Any) -> list[SystemScores]:
     """The scores on the boards that the viewer may see now; none before it is scored."""
-    if submission.state != State.SCORED or submission.system is None or submission.round is None:
+    round, system = submission.round, submission.system
+    if submission.state != State.SCORED or system is None or round is None:
         return []
-    names: list[Literal["public", "private"]] = ["public"]
-    if has_private_board(submission.round) and sees_private_board(submission.round, viewer):
+    names: list[PartName] = ["public"]
+    if has_private_board(round) and sees_private_board(round, viewer):
         names.append("private")
-    return [_part(submission, name) for name in names]
-
-
-def _part(submission: Submission, name: Literal["public", "private"]) -> Part:
-    found = scores_of_system(submission.round, submission.system, name)
-    lines = [
-        _line(metric, score)
-        for metric, score in zip(found["metrics"], found["scores"], strict=True)
-    ]
-    warnings = [
-        (metric["metric"], metric["warning"]) for metric in found["metrics"] if metric["warning"]
-    ]
-    return Part(name, found["dialogues"], found["reason"], lines, warnings)
-
-
-def _line(metric: dict[str, Any], score: dict[str, Any]) -> ScoreLine:
-    ci = score.get("ci")
-    return ScoreLine(
-        metric["metric"],
-        metric["ranks"],
-        score["value"],
-        (ci[0], ci[1]) if ci else None,
-        score.get("reason", ""),
-        score.get("scored", 0),
-        score.get("turns", 0),
-        score.get("unit", "turns"),
-    )
+    return [scores_of_system(round, system, name) for name in names]
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,29 +246,25 @@ def standing_of(submission: Submission, viewer: Any) -> Standing | None:
     if submission.state != State.SCORED or submission.round is None or submission.team is None:
         return None
     board = round_board(submission.round, viewer)
-    settles = board["state"] in ("waiting", "stale")
-    if board["state"] == "failed" and not board["entries"]:
-        return Standing(None, None, board["reason"].rstrip("."), 0)
-    ranked = sum(entry["rank"] is not None for entry in board["entries"])
-    entry = next(
-        (one for one in board["entries"] if one["submission"] == submission.public_id), None
-    )
+    settles = board.state in ("waiting", "stale")
+    if board.state == "failed" and not board.entries:
+        return Standing(None, None, board.reason.rstrip("."), 0)
+    ranked = sum(entry.rank is not None for entry in board.entries)
+    entry = next((one for one in board.entries if one.submission == submission.public_id), None)
     if entry is not None:
-        return Standing(
-            entry["rank"], entry["worst_rank"], entry["reason"], ranked, is_settling=settles
-        )
+        return Standing(entry.rank, entry.worst_rank, entry.reason, ranked, is_settling=settles)
     # An older board may hold the team's other submission where this one is the better.
     other = ""
     if not settles:
         competing = (
-            one["submission"]
-            for one in board["entries"]
-            if one["team_id"] == submission.team.public_id
-            and not (one["is_baseline"] or one["disqualified"])
+            one.submission or ""
+            for one in board.entries
+            if one.team_id == submission.team.public_id
+            and not (one.is_baseline or one.disqualified)
         )
         other = next(competing, "")
     # With a reason it counts nothing
-    by_score = submission.round.entry == Round.Entry.BEST and not board["reason"]
+    by_score = submission.round.entry == Round.Entry.BEST and not board.reason
     return Standing(None, None, "", ranked, other, settles, other_is_best=by_score)
 
 

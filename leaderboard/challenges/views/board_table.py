@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC
 
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
@@ -13,121 +12,126 @@ from django.utils.translation import ngettext
 from common.tables import Cell, Column, Row, Table, mark_best
 from common.tables.lane import Lane, Mark
 from common.tables.numerals import bracketed, letter, written
+from leaderboard.challenges.board.answer import BoardAnswer, BoardColumn, BoardEntry
 from leaderboard.challenges.board.history import TeamHistory, history_figure
-from leaderboard.challenges.models import Track
+from leaderboard.challenges.board.standing import Score
+from leaderboard.challenges.models import Round, Track
+from leaderboard.challenges.queries.board import RoundBoard, has_private_board
+from leaderboard.challenges.submission_tables import reading_notes
 from leaderboard.figures import Figure
 
 RANKING = "ranking"
 TEAMS_NAMED = 3
+NumberedColumns = Sequence[tuple[int, BoardColumn]]
+"""Each with its index among the scores of an entry."""
 
 
-def shown_entries(document: dict[str, Any], search: str, track: str) -> list[dict[str, Any]]:
+def shown_entries(entries: Sequence[BoardEntry], search: str, track: str) -> list[BoardEntry]:
     """The entries whose team or system has the search in its name, of the track (of all, where none
     is named); baselines are of no track and stay."""
     return [
         entry
-        for entry in document["entries"]
-        if search.casefold() in f"{entry['team'] or ''} {entry['name']}".casefold()
-        and (not track or entry["track"] == track or entry["is_baseline"])
+        for entry in entries
+        if search.casefold() in f"{entry.team or ''} {entry.name}".casefold()
+        and (not track or entry.track == track or entry.is_baseline)
     ]
 
 
 def board_table(
-    document: dict[str, Any], may_open_submissions: bool, entries: Sequence[dict[str, Any]]
+    board: RoundBoard,
+    answer: BoardAnswer,
+    may_open_submissions: bool,
+    entries: Sequence[BoardEntry],
 ) -> Table:
-    """``document``: of ``round_board``, released to the viewer; ``entries``: those that are shown.
-    Submissions are linked for the viewer's own team, or all are."""
-    # Each with its place in the entries' scores; the one that decides the rank comes first
-    metrics = sorted(enumerate(document["metrics"]), key=lambda pair: not pair[1]["ranks"])
-    rows = tuple(_row(entry, metrics, may_open_submissions) for entry in entries)
-    higher = next(
-        (metric["higher_is_better"] for _number, metric in metrics if metric["ranks"]), True
+    """``answer``: the board's; ``entries``: those of it that are shown. Submissions are linked for
+    the viewer's own team, or all are."""
+    # The one that decides the rank comes first
+    metrics = sorted(enumerate(answer.metrics), key=lambda pair: not pair[1].ranks)
+    rows = tuple(
+        _row(entry, metrics, board.is_own(entry), may_open_submissions) for entry in entries
     )
-    if not document["has_private_board"]:
+    if not has_private_board(board.round):
         caption = _("Leaderboard, %(round)s")
-    elif document["part"] == "private":
+    elif board.part == "private":
         caption = _("Private leaderboard, %(round)s")
     else:
         caption = _("Public leaderboard, %(round)s")
+    ranking = next((metric for _number, metric in metrics if metric.ranks), None)
     table = Table(
-        id=f"{document['part']}-board",
-        caption=caption % {"round": document["name"]},
+        id=f"{board.part}-board",
+        caption=caption % {"round": board.round.name},
         columns=_columns(metrics),
         rows=rows,
-        sort=(RANKING, higher) if any(metric["ranks"] for _number, metric in metrics) else None,
-        notes=_notes(document),
-        signature=_signature(document),
-        updated=datetime.fromisoformat(document["updated"]),
+        sort=(RANKING, ranking.higher_is_better) if ranking else None,
+        notes=_notes(board, answer),
+        signature=_signature(board, answer),
+        updated=board.updated,
     )
     unranked = [
         row.id
         for row, entry in zip(rows, entries, strict=True)
-        if entry["is_baseline"] or entry["disqualified"]
+        if entry.is_baseline or entry.disqualified
     ]
     return mark_best(table, exclude=unranked)
 
 
-def board_lane(document: dict[str, Any], entries: Sequence[dict[str, Any]]) -> Lane | None:
+def board_lane(
+    board: RoundBoard, answer: BoardAnswer, entries: Sequence[BoardEntry]
+) -> Lane | None:
     """The means that rank, baselines apart, with the best baseline as a line through all rows."""
-    ranking = _ranking(document)
-    if ranking is None:
+    if answer.ranking is None:
         return None
-    scores = [entry["scores"][ranking] for entry in entries]
+    means = [entry.scores[answer.ranking].mean for entry in entries]
     ends = [
-        end
-        for score in scores
-        if score["value"] is not None
-        for end in (score["value"], *(score.get("ci") or ()))
+        end for mean in means if mean.value is not None for end in (mean.value, *(mean.ci or ()))
     ]
     if not ends:
         return None
-    best = best_baseline(document)
+    best = best_baseline(answer)
     label = _("best baseline")
     return Lane(
         RANKING,
         (min(ends), max(ends)),
         marks=() if best is None else (Mark(f"{label} {written(best, 3)}", best, "baseline"),),
         kinds={
-            _row_id(entry): "own" if entry["own"] else "baseline"
+            _row_id(entry): "own" if board.is_own(entry) else "baseline"
             for entry in entries
-            if entry["own"] or entry["is_baseline"]
+            if board.is_own(entry) or entry.is_baseline
         },
     )
 
 
-def best_baseline(document: dict[str, Any]) -> float | None:
+def best_baseline(answer: BoardAnswer) -> float | None:
     """Of the metric that ranks; None where no baseline has a score."""
-    ranking = _ranking(document)
-    if ranking is None:
+    if answer.ranking is None:
         return None
     values = [
         value
-        for entry in document["entries"]
-        if entry["is_baseline"] and (value := entry["scores"][ranking]["value"]) is not None
+        for entry in answer.entries
+        if entry.is_baseline and (value := entry.scores[answer.ranking].mean.value) is not None
     ]
-    better = max if document["metrics"][ranking]["higher_is_better"] else min
+    better = max if answer.metrics[answer.ranking].higher_is_better else min
     return better(values) if values else None
 
 
-def board_finding(document: dict[str, Any]) -> str:
+def board_finding(answer: BoardAnswer) -> str:
     """Who leads, with what, and who is not significantly behind; "" where nobody is ranked."""
-    ranking = _ranking(document)
     placed = sorted(
-        (entry for entry in document["entries"] if entry["rank"] is not None),
-        key=lambda entry: entry["order"],
+        (entry for entry in answer.entries if entry.rank is not None),
+        key=lambda entry: entry.order or 0,
     )
-    if ranking is None or not placed:
+    if answer.ranking is None or not placed:
         return ""
     first, *others = placed
-    score = first["scores"][ranking]
-    ci = f" {bracketed(tuple(score['ci']), 3)}" if score.get("ci") else ""
+    mean = first.scores[answer.ranking].mean
+    ci = f" {bracketed(mean.ci, 3)}" if mean.ci else ""
     finding = _("%(team)s leads with “%(name)s”, %(metric)s %(value)s") % {
-        "team": first["team"],
-        "name": first["name"],
-        "metric": document["ranking_metric"],
-        "value": f"{written(score['value'], 3)}{ci}",
+        "team": first.team,
+        "name": first.name,
+        "metric": answer.metrics[answer.ranking].metric,
+        "value": f"{written(mean.value, 3)}{ci}",
     }
-    tied = [entry["team"] for entry in others if entry["rank"] == first["rank"]]
+    tied = [entry.team or "" for entry in others if entry.rank == first.rank]
     if not tied:
         return (
             f"{finding}." if not others else _("%s, significantly ahead of all others.") % finding
@@ -144,42 +148,34 @@ def board_finding(document: dict[str, Any]) -> str:
     }
 
 
-def board_history(document: dict[str, Any]) -> Figure | None:
+def board_history(board: RoundBoard, answer: BoardAnswer) -> Figure | None:
     """Of the teams that stand on the board, the best first; None where the board has none."""
-    ranking = _ranking(document)
-    points = {one["team_id"]: one["points"] for one in document.get("history", ())}
-    if ranking is None or not points:
+    points = {one.team_id: one.points for one in answer.history}
+    if answer.ranking is None or board.updated is None or not points:
         return None
     teams = [
         TeamHistory(
-            entry["team"],
-            entry["system"],
-            tuple((datetime.fromisoformat(one["at"]), one["value"]) for one in points[team]),
+            entry.team or "",
+            entry.system,
+            tuple((one.at, one.value) for one in points[entry.team_id]),
         )
-        for entry in document["entries"]
-        if not entry["is_baseline"] and (team := entry["team_id"]) in points
+        for entry in answer.entries
+        if not entry.is_baseline and entry.team_id in points
     ]
     return history_figure(
         teams,
-        metric=document["ranking_metric"],
-        until=datetime.fromisoformat(document["updated"]),
-        baseline=best_baseline(document),
-        signature=_signature(document),
+        metric=answer.metrics[answer.ranking].metric,
+        until=board.updated,
+        baseline=best_baseline(answer),
+        signature=_signature(board, answer),
     )
 
 
-def _ranking(document: dict[str, Any]) -> int | None:
-    """The place of the metric that ranks among the document's metrics."""
-    return next(
-        (number for number, metric in enumerate(document["metrics"]) if metric["ranks"]), None
-    )
+def _key(number: int, metric: BoardColumn) -> str:
+    return RANKING if metric.ranks else f"metric-{number}"
 
 
-def _key(number: int, metric: dict[str, Any]) -> str:
-    return RANKING if metric["ranks"] else f"metric-{number}"
-
-
-def _columns(metrics: list[tuple[int, dict[str, Any]]]) -> tuple[Column, ...]:
+def _columns(metrics: NumberedColumns) -> tuple[Column, ...]:
     return (
         Column("team", _("Team"), "link"),
         Column(
@@ -192,7 +188,7 @@ def _columns(metrics: list[tuple[int, dict[str, Any]]]) -> tuple[Column, ...]:
                 "possible."
             ),
         ),
-        *(_metric_column(number, metric) for number, metric in metrics if metric["ranks"]),
+        *(_metric_column(number, metric) for number, metric in metrics if metric.ranks),
         Column(
             "order",
             _("By mean"),
@@ -201,7 +197,7 @@ def _columns(metrics: list[tuple[int, dict[str, Any]]]) -> tuple[Column, ...]:
             help=_("The place by the plain mean, without its doubt. Equal means share a place."),
             detail=True,
         ),
-        *(_metric_column(number, metric) for number, metric in metrics if not metric["ranks"]),
+        *(_metric_column(number, metric) for number, metric in metrics if not metric.ranks),
         Column("name", _("System"), "link"),
         Column("track", _("Track"), detail=True),
         Column(
@@ -216,90 +212,81 @@ def _columns(metrics: list[tuple[int, dict[str, Any]]]) -> tuple[Column, ...]:
     )
 
 
-def _metric_column(number: int, metric: dict[str, Any]) -> Column:
-    direction = _("Higher is better.") if metric["higher_is_better"] else _("Lower is better.")
-    ranks = _("This metric decides the rank.") + " " if metric["ranks"] else ""
+def _metric_column(number: int, metric: BoardColumn) -> Column:
+    direction = _("Higher is better.") if metric.higher_is_better else _("Lower is better.")
+    ranks = _("This metric decides the rank.") + " " if metric.ranks else ""
     return Column(
         _key(number, metric),
-        metric["metric"],
+        metric.metric,
         "estimate",
-        help=" ".join([f"{ranks}{direction}", *reading_notes([metric]), metric["signature"]]),
-        higher_is_better=metric["higher_is_better"],
-        detail=not metric["ranks"],
+        help=" ".join([f"{ranks}{direction}", *reading_notes([metric]), metric.signature]),
+        higher_is_better=metric.higher_is_better,
+        detail=not metric.ranks,
     )
 
 
-def _row(entry: dict[str, Any], metrics: list[tuple[int, dict[str, Any]]], may_open: bool) -> Row:
+def _row(entry: BoardEntry, metrics: NumberedColumns, is_own: bool, may_open: bool) -> Row:
     tracks = {Track.GPU: _("GPU"), Track.PROMPT: _("prompt")}
-    letters = "" if entry["band"] is None else letter(entry["band"] - 1)
+    received_at = entry.received_at and entry.received_at.astimezone(UTC)
+    address = _address_of(entry) if may_open or is_own else ""
     cells = {
-        "team": Cell(
-            entry["team"] or entry["name"],
-            href=_address_of(entry) if may_open or entry["own"] else "",
+        "team": Cell(entry.team or entry.name, href=address),
+        "rank": Cell(reason=entry.reason)
+        if entry.rank is None
+        else Cell(
+            entry.rank,
+            ci=(entry.rank, entry.worst_rank),
+            letters="" if entry.band is None else letter(entry.band - 1),
         ),
-        "rank": Cell(reason=entry["reason"])
-        if entry["rank"] is None
-        else Cell(entry["rank"], ci=(entry["rank"], entry["worst_rank"]), letters=letters),
-        "order": Cell(entry["order"], reason=entry["reason"]),
-        "name": Cell(entry["name"], href=_address_of(entry) if may_open or entry["own"] else ""),
-        "track": Cell(tracks.get(entry["track"]), reason=_("comes with the corpus")),
-        "submissions": Cell(entry["submissions"], reason=_("comes with the corpus")),
-        "received": Cell(_moment(entry["received_at"]), reason=_("comes with the corpus")),
-        **{_key(number, metric): _score(entry["scores"][number]) for number, metric in metrics},
+        "order": Cell(entry.order, reason=entry.reason),
+        "name": Cell(entry.name, href=address),
+        "track": Cell(tracks.get(entry.track), reason=_("comes with the corpus")),
+        "submissions": Cell(entry.submissions, reason=_("comes with the corpus")),
+        "received": Cell(
+            received_at and f"{received_at:%Y-%m-%d %H:%M}", reason=_("comes with the corpus")
+        ),
+        **{_key(number, metric): _score(entry.scores[number]) for number, metric in metrics},
     }
-    return Row(_row_id(entry), cells, badges=_badges(entry), swatch=entry["system"])
+    badges = (
+        (_("your team"), is_own),
+        (_("baseline"), entry.is_baseline),
+        (_("disqualified"), entry.disqualified),
+    )
+    return Row(
+        _row_id(entry),
+        cells,
+        badges=tuple(word for word, holds in badges if holds),
+        swatch=entry.system,
+    )
 
 
-def _row_id(entry: dict[str, Any]) -> str:
-    name = entry["submission"] or f"baseline-{entry['system']}"
-    return f"entry-{name}"
+def _row_id(entry: BoardEntry) -> str:
+    return f"entry-{entry.submission or f'baseline-{entry.system}'}"
 
 
-def _score(score: dict[str, Any]) -> Cell:
-    if score["value"] is None:
-        return Cell(reason=score["reason"])
+def _score(score: Score) -> Cell:
+    mean = score.mean
+    if mean.value is None:
+        return Cell(reason=mean.reason)
     remarks = []
-    if score.get("scored", 0) < score.get("turns", 0):
+    if score.scored < score.turns:
         words = _("%(scored)s of %(turns)s turns have a score")
-        if score.get("unit") == "dialogues":
+        if score.of_dialogues:
             words = _("%(scored)s of %(turns)s dialogues have a score")
-        remarks.append(words % {"scored": score["scored"], "turns": score["turns"]})
-    if score.get("ci_reason"):
-        remarks.append(_("no interval: %(reason)s") % {"reason": score["ci_reason"]})
-    interval = score.get("ci")
-    return Cell(
-        score["value"], ci=(interval[0], interval[1]) if interval else None, note="; ".join(remarks)
-    )
+        remarks.append(words % {"scored": score.scored, "turns": score.turns})
+    if mean.reason:
+        remarks.append(_("no interval: %(reason)s") % {"reason": mean.reason})
+    return Cell(mean.value, ci=mean.ci, note="; ".join(remarks))
 
 
-def _badges(entry: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(
-        word
-        for word, holds in (
-            (_("your team"), entry["own"]),
-            (_("baseline"), entry["is_baseline"]),
-            (_("disqualified"), entry["disqualified"]),
-        )
-        if holds
-    )
-
-
-def _moment(written: str | None) -> str | None:
-    return (
-        datetime.fromisoformat(written).astimezone(UTC).strftime("%Y-%m-%d %H:%M")
-        if written
-        else None
-    )
-
-
-def _address_of(entry: dict[str, Any]) -> str:
+def _address_of(entry: BoardEntry) -> str:
     try:
-        return reverse("submission", args=[entry["submission"]]) if entry["submission"] else ""
+        return reverse("submission", args=[entry.submission]) if entry.submission else ""
     except NoReverseMatch:
         return ""
 
 
-def _notes(document: dict[str, Any]) -> tuple[str, ...]:
+def _notes(board: RoundBoard, answer: BoardAnswer) -> tuple[str, ...]:
     return (
         _(
             "Rank: 1 + the number of entries whose interval lies wholly on the better side of "
@@ -307,34 +294,24 @@ def _notes(document: dict[str, Any]) -> tuple[str, ...]:
             "not significantly different. Baselines, disqualified entries and those without a "
             "score are not ranked."
         ),
-        _what_stands_for_a_team(document),
+        _what_stands_for_a_team(board, answer),
         _(
             "Intervals: 95 %, one dialogue left out at a time, Student's t. Undefined values say "
             "why."
         ),
-        *reading_notes(document["metrics"]),
+        *reading_notes(answer.metrics),
     )
 
 
-def reading_notes(metrics: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    """Which metrics can read little of the texts, and why; ``metrics`` as a board's document has
-    them."""
-    return tuple(
-        _("%(metric)s: %(warning)s.") % {"metric": metric["metric"], "warning": metric["warning"]}
-        for metric in metrics
-        if metric.get("warning")
-    )
-
-
-def _what_stands_for_a_team(document: dict[str, Any]) -> str:
-    if document["entry"] != "best":
+def _what_stands_for_a_team(board: RoundBoard, answer: BoardAnswer) -> str:
+    if board.round.entry != Round.Entry.BEST:
         return _("Each team appears with its latest submission.")
-    if document["split"]["public_dialogues"]:
+    if answer.split.public_dialogues:
         return _(
             "Each team appears with its best submission, chosen by the public leaderboard's "
             "dialogues; of equal ones the first."
         )
-    if document["part"] == "public":
+    if board.part == "public":
         return _(
             "Each team appears with its latest submission: this board counts nothing by which one "
             "is the best."
@@ -345,27 +322,26 @@ def _what_stands_for_a_team(document: dict[str, Any]) -> str:
     )
 
 
-def _signature(document: dict[str, Any]) -> str:
-    split = document["split"]
-    seed = f"|split_seed:{split['seed']}" if split["seed"] is not None else ""
+def _signature(board: RoundBoard, answer: BoardAnswer) -> str:
+    round, split = board.round, answer.split
+    seed = f"|split_seed:{split.seed}" if split.seed is not None else ""
     return (
-        f"corpus:{document['corpus']}|corpus_version:{document['corpus_version']}|"
-        f"board:{document['part']}|dialogues:{document['dialogues']}|turns:{document['turns']}|"
-        f"public_share:{document['public_share']:g}{seed}|ranked_by:{document['ranking_metric']}|"
-        f"entry:{document['entry']}|ci:{document['ci']}"
+        f"corpus:{answer.corpus}|corpus_version:{answer.corpus_version}|"
+        f"board:{board.part}|dialogues:{answer.dialogues}|turns:{answer.turns}|"
+        f"public_share:{round.public_share:g}{seed}|ranked_by:{round.ranking_metric}|"
+        f"entry:{round.entry}|ci:{answer.ci}"
     )
 
 
-def counted_text(document: dict[str, Any]) -> str:
+def counted_text(answer: BoardAnswer) -> str:
     """Such as "9 of 15 dialogues, 63 turns"."""
-    every = document["dialogues"] == document["dialogues_in_corpus"]
+    every = answer.dialogues == answer.dialogues_in_corpus
     words = (
         _("all %(dialogues)s, %(turns)s") if every else _("%(count)s of %(dialogues)s, %(turns)s")
     )
     return words % {
-        "count": document["dialogues"],
-        "dialogues": ngettext("%(n)s dialogue", "%(n)s dialogues", document["dialogues_in_corpus"])
-        % {"n": document["dialogues_in_corpus"]},
-        "turns": ngettext("%(n)s turn", "%(n)s turns", document["turns"])
-        % {"n": document["turns"]},
+        "count": answer.dialogues,
+        "dialogues": ngettext("%(n)s dialogue", "%(n)s dialogues", answer.dialogues_in_corpus)
+        % {"n": answer.dialogues_in_corpus},
+        "turns": ngettext("%(n)s turn", "%(n)s turns", answer.turns) % {"n": answer.turns},
     }

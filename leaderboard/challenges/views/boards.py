@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,6 +16,7 @@ from common.roles import is_organiser
 from common.table_frame import page_writer
 from common.web import page
 from leaderboard.challenges.access import round_or_404, team_of
+from leaderboard.challenges.board.answer import BoardEntry
 from leaderboard.challenges.board.split import PARTS
 from leaderboard.challenges.models import Round, Track
 from leaderboard.challenges.queries.board import has_private_board, round_board
@@ -41,7 +42,8 @@ def board(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
     part = request.GET.get("part", "public")
     if part not in PARTS:
         raise Http404("a board is public or private")
-    document = round_board(round, request.user, part)
+    shown = round_board(round, request.user, part)
+    found, answer = shown.look, shown.answer
     frame = {
         "section": "challenges",
         "challenge": round.challenge,
@@ -50,38 +52,37 @@ def board(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
         "tab": "rounds",
         "round_tab": "board",
     }
-    found = document.get("look")
-    if found is not None and found.answer is None:
+    if found is not None and answer is None:
         base = {"base": "challenges/challenge_base.html", "page_name": _("Leaderboard")}
         return waiting_page(request, frame, found, **base)
     organiser = is_organiser(request.user)
     search, track = request.GET.get("q", "").strip()[:LONGEST_SEARCH], request.GET.get("track", "")
-    entries = shown_entries(document, search, track if track in Track.values else "")
+    entries = shown_entries(shown.entries, search, track if track in Track.values else "")
     writer = history = None
-    if not document["unreleased"]:
+    if answer is not None:
         writer = page_writer(
-            board_table(document, organiser, entries), board_lane(document, entries)
+            board_table(shown, answer, organiser, entries), board_lane(shown, answer, entries)
         )
-        history = board_history(document)
+        history = board_history(shown, answer)
     context = {
         **frame,
         "look": found,
-        "board": document,
+        "board": shown,
         "table": writer,
         "rows": len(entries),
-        "finding": "" if document["unreleased"] else board_finding(document),
+        "finding": "" if answer is None else board_finding(answer),
         "history": history,
         "search": search,
-        "tracks": _tracks(document, track),
+        "tracks": _tracks(shown.entries, track),
         "permanent_link": request.build_absolute_uri(request.get_full_path()),
         "parts": _parts(round),
         "part": part,
-        "counted": "" if document["unreleased"] else counted_text(document),
-        "has_competitors": any(not entry["is_baseline"] for entry in document["entries"]),
-        "before_others": organiser and part == "private" and not document["is_released"],
+        "counted": "" if answer is None else counted_text(answer),
+        "has_competitors": any(not entry.is_baseline for entry in shown.entries),
+        "before_others": organiser and part == "private" and not shown.is_released,
         "release_at": round.release_at,
-        "own_entries": [entry for entry in document["entries"] if entry["own"]],
-        "updated": datetime.fromisoformat(document["updated"]) if document["updated"] else None,
+        "own_entries": [entry for entry in shown.entries if shown.is_own(entry)],
+        "updated": shown.updated,
     }
     files = [writer.table] if writer else []
     return page(
@@ -89,9 +90,9 @@ def board(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
     )
 
 
-def _tracks(document: dict[str, Any], chosen: str) -> list[tuple[str, Any, int, bool]]:
+def _tracks(entries: Sequence[BoardEntry], chosen: str) -> list[tuple[str, Any, int, bool]]:
     """(value, label, entries, whether it is chosen) of each track, where teams took several."""
-    counts = Counter(entry["track"] for entry in document["entries"] if not entry["is_baseline"])
+    counts = Counter(entry.track for entry in entries if not entry.is_baseline)
     if len(counts) < 2:
         return []
     labels = {Track.GPU: _("GPU"), Track.PROMPT: _("prompt")}
