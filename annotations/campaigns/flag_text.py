@@ -56,7 +56,8 @@ def flag_text(flag: QualityFlag) -> FlagText:
             _("Krippendorff's α with the others %(alpha)s%(interval)s on %(items)s items")
             % {"alpha": written(flag.value, 2), "interval": interval, "items": flag.items},
             _(
-                "flagged below 0, where raters agree less than by chance; of at least %(least)s items"
+                "flagged below 0, where raters agree less than by chance; of at least "
+                "%(least)s items"
             )
             % {"least": LEAST_ITEMS},
         )

@@ -29,7 +29,7 @@ from annotations.corpora.shortcuts import version_or_404
 from annotations.corpora.shown_messages import shown_text
 from annotations.corpora.tables import dialogues_table, left_out_table, systems_table
 from annotations.formats.exporters.registry import exporters
-from annotations.formats.importers import table
+from annotations.formats.importers import jsonl, table
 from annotations.formats.importers.base import Importer, ImportFailed, survey
 from annotations.formats.importers.column_mapping import USES
 from annotations.formats.importers.left_out import LeftOut, left_out
@@ -199,6 +199,7 @@ def _preview_page(
         "other_formats": ", ".join(others),
         "columns": _shown_columns(form, importer, path),
         "uses": USES,
+        "jsonl_example": jsonl.IMPORTER.example,
         "largest_mb": settings.MAX_CORPUS_UPLOAD_BYTES // 1_000_000,
     }
     return render(request, "annotations/corpus_new.html", context)
@@ -232,6 +233,7 @@ def _form_page(
         "is_cut": failure is not None and failure.stopped,
         "columns": columns,
         "uses": USES,
+        "jsonl_example": jsonl.IMPORTER.example,
         "largest_mb": settings.MAX_CORPUS_UPLOAD_BYTES // 1_000_000,
     }
     return render(

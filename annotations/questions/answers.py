@@ -63,7 +63,7 @@ NOTHING_SHOWN = Material({})
 
 
 class AnswerError(ValueError):
-    """``messages``: what is wrong, by question key, for the rater; "" for answers to no question."""
+    """``messages``: what is wrong, for the rater, by question key ("" for answers to none)."""
 
     def __init__(self, messages: Mapping[str, str]) -> None:
         super().__init__("; ".join(f"{key}: {text}" for key, text in messages.items()))

@@ -242,7 +242,8 @@ def _check_version(data: Mapping[str, Any]) -> None:
         raise _Refused(
             "schema",
             f"the form is written in version {str(version)[:20]} of the format; this site reads "
-            f"versions up to {SCHEMA_VERSION}. Upgrade the site, or export the form from an older one",
+            f"versions up to {SCHEMA_VERSION}. Upgrade the site, or export the form from an older "
+            "one",
         )
 
 

@@ -29,10 +29,11 @@ def table_to_latex(table: Table) -> str:
         signatures. ``\caption`` and ``\label`` are the paper's own. Rows that share a superscript
         letter are not significantly different; a dagger marks p ≥ ``NOT_SIGNIFICANT``.
     """
+    alignment = "".join("r" if column.is_figure else "l" for column in table.columns)
     lines = [
         r"% needs \usepackage{booktabs}",
         comment(table.caption),
-        rf"\begin{{tabular}}{{{''.join('r' if column.is_figure else 'l' for column in table.columns)}}}",
+        rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
         *_group_rows(table.columns),
         row_of([escaped(column.label) for column in table.columns]),

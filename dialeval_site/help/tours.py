@@ -45,7 +45,8 @@ def steps_of(role: str) -> list[Step]:
             (
                 _("Collect ratings"),
                 _(
-                    "A campaign gives items to raters one at a time. Draft, preview, invite, publish."
+                    "A campaign gives items to raters one at a time. Draft, preview, invite, "
+                    "publish."
                 ),
                 "campaigns",
             ),
@@ -89,7 +90,8 @@ def steps_of(role: str) -> list[Step]:
             (
                 _("Rate"),
                 _(
-                    "Keys 1 to 5 choose, Enter sends, Backspace goes back to change the last rating."
+                    "Keys 1 to 5 choose, Enter sends, Backspace goes back to change the last "
+                    "rating."
                 ),
                 "rate",
             ),

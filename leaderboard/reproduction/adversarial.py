@@ -139,12 +139,14 @@ def _compared(
         if one.kind != kind:
             continue
         answer = of_answer[one.place]
-        if isinstance(answer, Undefined) or isinstance(score, Undefined):
-            without[answer.reason if isinstance(answer, Undefined) else score.reason] += 1  # type: ignore[union-attr]
-            continue
-        hits.append(sign * (answer - score) > 0)
-        clusters.append(pairs[one.place].dialogue)
-        equal += answer == score
+        if isinstance(answer, Undefined):
+            without[answer.reason] += 1
+        elif isinstance(score, Undefined):
+            without[score.reason] += 1
+        else:
+            hits.append(sign * (answer - score) > 0)
+            clusters.append(pairs[one.place].dialogue)
+            equal += answer == score
     accuracy = share_over_dialogues(hits, clusters).as_json()
     if not hits and without:
         accuracy = {

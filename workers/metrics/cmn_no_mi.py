@@ -23,7 +23,8 @@ def _build(options: Mapping[str, OptionValue]) -> FollowScores:
 METRIC = Metric(
     name="cmn_no_mi",
     version="2",
-    summary="CMN without mutual information: the probability that the response follows its context.",
+    summary="CMN without mutual information: the probability that the response follows its "
+    "context.",
     citation=CITATION,
     build=_build,
     needs=frozenset({"context"}),

@@ -69,7 +69,8 @@ METRIC = Metric(
     systems_at_once=SYSTEMS_AT_ONCE,
     equation=r"\text{score}(c, r) = \sigma\left(f(c, r)\right)"
     "\n\n"
-    r"L = -\log \sigma\left(f(c, r)\right) - \frac{1}{N} \sum_{i} \log \sigma\left(-f(c, \bar{r}_i)\right)",
+    r"L = -\log \sigma\left(f(c, r)\right) - \frac{1}{N} \sum_{i} "
+    r"\log \sigma\left(-f(c, \bar{r}_i)\right)",
     description="""The selection model of density's training, trained with `--objective binary` and
 `--perturbed`: each candidate is told from noise by itself, and noise is of two kinds, as in the
 paper: answers of other dialogues, which miss the topic, and the true answer with its words in

@@ -47,7 +47,8 @@ METRIC = Metric(
     ),
     missing=missing_model,
     systems_at_once=LANGUAGE_MODEL_SYSTEMS_AT_ONCE,
-    equation=r"\mathrm{PMI}(r; k, c) = \frac{1}{|r|} \left( \log p(r \mid k, c) - \log p(r) \right)",
+    equation=r"\mathrm{PMI}(r; k, c) = \frac{1}{|r|} "
+    r"\left( \log p(r \mid k, c) - \log p(r) \right)",
     description="""The pointwise mutual information between a response r and what it answers: the
 persona k and the context c. A causal language model gives the response's logarithmic probability
 twice, once after persona and context and once after nothing; the difference, per token, says how

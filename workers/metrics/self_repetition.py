@@ -80,7 +80,8 @@ class SelfRepetition:
 METRIC = Metric(
     name="self_repetition",
     version="1",
-    summary="The share of a response's pairs of words that the system said earlier in the dialogue.",
+    summary="The share of a response's pairs of words that the system said earlier in the "
+    "dialogue.",
     citation="See et al. (2019), What makes a good conversation? How controllable attributes "
     "affect human judgments, NAACL (external repetition)",
     build=SelfRepetition,

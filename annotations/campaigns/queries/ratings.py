@@ -100,9 +100,8 @@ def resolve_campaign_aspect(campaign: Campaign, requested: str | None) -> str:
     for key, name in known:
         if requested.casefold() in (key.casefold(), name.casefold()):
             return key
-    raise NotFound(
-        f"{campaign.slug} has no aspect {requested!r}. Aspects: {', '.join(key for key, _ in known)}"
-    )
+    keys = ", ".join(key for key, _ in known)
+    raise NotFound(f"{campaign.slug} has no aspect {requested!r}. Aspects: {keys}")
 
 
 def campaign_by_slug(slug: str) -> Campaign:

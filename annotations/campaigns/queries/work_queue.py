@@ -327,7 +327,12 @@ def progress_of(participation: Participation, in_hand: int = 0) -> Progress:
 
 
 @lru_cache(maxsize=256)
-def _share(campaign: int, opened_at: datetime | None, raters_per_item: int, at: int) -> int:  # noqa: ARG001
+def _share(
+    campaign: int,
+    opened_at: datetime | None,  # noqa: ARG001  only for the cache
+    raters_per_item: int,
+    at: int,  # noqa: ARG001  only for the cache
+) -> int:
     """Items of one rater, if all do alike: the slots divided by the active raters, at most every
     item once.
 

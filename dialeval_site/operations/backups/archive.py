@@ -2,8 +2,8 @@
 Django here.
 
     about.json                     what this is: the format's number, who wrote it, when
-    tables/<table>/000001.jsonl    rows in parts of a few megabytes; a line is a list of rows, a row a
-                                   list of values
+    tables/<table>/000001.jsonl    rows in parts of a few megabytes; a line is a list of rows, a
+                                   row a list of values
     files/uploads/<name>           what was handed in
     models/trained/<name>/…        trained models, where they were asked for; models/training/… what
                                    is not finished

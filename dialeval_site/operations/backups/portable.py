@@ -107,4 +107,6 @@ def _read(field: Field[Any, Any]) -> str:
 
 def kind_of(field: Field[Any, Any]) -> str:
     """Of a key to another row, that row's key's."""
-    return kind_of(field.target_field) if field.is_relation else field.get_internal_type()  # type: ignore[attr-defined]
+    if field.is_relation:
+        return kind_of(field.target_field)  # type: ignore[attr-defined]
+    return field.get_internal_type()

@@ -112,9 +112,9 @@ def rules_to_start_from() -> str:
                     "as B would."
                 ),
                 _(
-                    "# Taking part\n\n1. Create an account, then create a team or join one with its "
-                    "link. One person is in one team.\n2. Read the page of the round: it has the "
-                    "dialogues, a template for your file, and what is left of your submissions "
+                    "# Taking part\n\n1. Create an account, then create a team or join one with "
+                    "its link. One person is in one team.\n2. Read the page of the round: it has "
+                    "the dialogues, a template for your file, and what is left of your submissions "
                     "today and in all.\n3. Submit. Your file is checked at once, and scored on "
                     "every metric of the round.\n\nA file with mistakes is not counted: you get a "
                     "list of what is wrong and where."

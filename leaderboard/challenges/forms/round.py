@@ -188,8 +188,8 @@ class RoundForm(forms.Form):
         initial=100,
         label=gettext_lazy("Dialogues on the public leaderboard, in percent"),
         help_text=gettext_lazy(
-            "The others make the private leaderboard. 100: all, at once. 0: nothing is shown before "
-            "the release."
+            "The others make the private leaderboard. 100: all, at once. 0: nothing is shown "
+            "before the release."
         ),
     )
     split_seed = forms.IntegerField(

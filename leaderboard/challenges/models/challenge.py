@@ -53,7 +53,8 @@ class Challenge(models.Model):
         blank=True,
         on_delete=models.PROTECT,
         related_name="challenge",
-        help_text="What judging its submissions may cost and has cost; empty until either is known.",
+        help_text="What judging its submissions may cost and has cost; empty until either is "
+        "known.",
     )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL

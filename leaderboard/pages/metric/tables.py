@@ -186,15 +186,8 @@ def _level_columns(level: str) -> list[Column]:
             symbol,
             "estimate",
             group=group,
-            help=(
-                f"{COEFFICIENT_NAMES[name]} with human ratings at {level} level, 95 % interval over "
-                f"dialogues. {OF_SYSTEMS}"
-            )
-            if level == "system"
-            else (
-                f"{COEFFICIENT_NAMES[name]} with human ratings at {level} level, 95 % interval over "
-                "dialogues."
-            ),
+            help=f"{COEFFICIENT_NAMES[name]} with human ratings at {level} level, 95 % interval "
+            f"over dialogues.{f' {OF_SYSTEMS}' if level == 'system' else ''}",
             detail=name != "pearson",
         )
         for name, symbol in COEFFICIENTS

@@ -1,4 +1,4 @@
-"""Systems by preferences, as tables made from the stored answer. No statistics are computed here."""
+"""Systems by preferences, as tables of the stored answer. No statistics are computed here."""
 
 from __future__ import annotations
 

@@ -63,7 +63,8 @@ def html_of(contents: Contents) -> str:
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta name="color-scheme" content="light dark">\n'
         f'<meta name="generator" content="{escape(contents.software)}">\n'
-        f'<title>{title}</title>\n<style>{styles}</style>\n<style media="print">{print_style}</style>\n</head>\n'
+        f"<title>{title}</title>\n<style>{styles}</style>\n"
+        f'<style media="print">{print_style}</style>\n</head>\n'
         f"<body>\n{body}\n{scripts}</body>\n</html>\n"
     )
 

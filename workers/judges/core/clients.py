@@ -105,8 +105,11 @@ class InProcessClients:
         self._dialects: dict[str, Dialect] = {}
 
     @contextmanager
-    # The Protocol's.
-    def open(self, model: str, billing: BillingContext | None) -> Iterator[Dispatcher]:  # noqa: ARG002
+    def open(
+        self,
+        model: str,
+        billing: BillingContext | None,  # noqa: ARG002  the Protocol's
+    ) -> Iterator[Dispatcher]:
         try:
             found = endpoint_for(model, self.site)
         except (LookupError, LocalServerError) as problem:

@@ -25,8 +25,8 @@ from typing import Literal
 LONGEST = 20_000
 """Characters of a response that are looked at."""
 _INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069"
-    "\ufe00-\ufe0f\ufeff]"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u2069\ufe00-\ufe0f\ufeff]"
 )
 _SPACED = re.compile(r"(?<!\w)\w(?:[ ._*-]\w){3,80}(?!\w)")
 """``i g n o r e``, ``r-a-t-e``: single characters with one mark between them."""

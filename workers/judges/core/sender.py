@@ -16,16 +16,16 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from workers.inference.language_models.asynchronous import Reply
 from workers.judges.core.calls import Call
 from workers.judges.core.dialects import PLAIN, Dialect
 from workers.judges.core.rate_limit import Limits, Pace, seconds_for
 
+T = TypeVar("T")
 TOGETHER_SECONDS = 0.25
 """Calls take their places together, up to so many seconds' worth: a shared pace is a write to a
 database."""
@@ -193,7 +193,7 @@ class AttemptSender:
             self._waiting.clear()
             return waiting
 
-        back: list[Attempt] = self._in_loop(take_back())
+        back = self._in_loop(take_back())
         self.load -= len(back)
         return back
 
@@ -237,9 +237,8 @@ class AttemptSender:
         finally:
             self._loop.close()
 
-    def _in_loop(self, work: Awaitable[Any]) -> Any:
-        future: Future[Any] = asyncio.run_coroutine_threadsafe(work, self._loop)  # type: ignore[arg-type]
-        return future.result()
+    def _in_loop(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     @staticmethod
     async def _made(make_model: Callable[[], Model]) -> Model:

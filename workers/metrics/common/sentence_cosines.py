@@ -54,7 +54,11 @@ class SentenceCosines:
         """Run metadata of the last call."""
         return self._account
 
-    def with_facts_of(self, account: Account, examples: Sequence[Example]) -> Account:  # noqa: ARG002
+    def with_facts_of(
+        self,
+        account: Account,
+        examples: Sequence[Example],  # noqa: ARG002  for subclasses
+    ) -> Account:
         """Add what depends on the call's examples to the run metadata."""
         return account
 
