@@ -79,7 +79,7 @@ class ConsoleCommand(BaseCommand):
             make_database_ready()
             orphans.collect_temporary()  # what a command left that was killed
         else:
-            temporary.sweep()
+            temporary.remove_abandoned()
         return super().execute(*args, **options)
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:

@@ -69,7 +69,7 @@ class Collected:
     refused: int = 0
 
 
-def sweep() -> None:
+def collect_if_due() -> None:
     """Every ten minutes in each process of a worker: it looks at its own disk, too."""
     global _looked_at
     if time.monotonic() - _looked_at < EVERY_SECONDS:
@@ -124,7 +124,7 @@ def counts() -> list[OrphanCount]:
 def collect_temporary() -> Collected:
     """What processes of this machine left that were killed. Asks nothing of the database unless
     there was something."""
-    found = temporary.sweep()
+    found = temporary.remove_abandoned()
     done = Collected(TEMPORARY, removed=len(found), removed_bytes=sum(one.size for one in found))
     if found:
         _count(done)

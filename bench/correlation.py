@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from common.correlation import COEFFICIENTS, cluster_resamples, correlation_replicates
-from common.correlation.scores import settled
+from common.correlation.scores import round_off
 from leaderboard.statistics.correlation.grouped import within_dialogues, within_systems
 from leaderboard.statistics.correlation.levels import correlate_items, correlate_systems
 from leaderboard.statistics.correlation.placed_scores import (
@@ -118,7 +118,7 @@ def system_level(human: PlacedScores, metrics: PlacedScores) -> tuple[FloatArray
 def literal_means(placed: PlacedScores, row: int, multiplicity: FloatArray) -> FloatArray:
     """System means of the resample with every drawn response written down."""
     items = np.repeat(np.arange(len(placed.dialogue)), multiplicity[placed.dialogue].astype(int))
-    return settled(
+    return round_off(
         np.array(
             [placed.scores[row, items][placed.system[items] == s].mean() for s in range(SYSTEMS)]
         )

@@ -3,11 +3,11 @@
 A folder ``.dialeval-TOKEN`` lies beside what is being written, so that a rename puts the finished
 work into place. Its owner, a process, holds a lock (flock) on ``.dialeval-TOKEN.owner``, which
 names the folder. The kernel frees that lock when the process ends, however it ends, and in
-whichever container it ran; a process id would say nothing to another container. ``sweep`` removes
-the folders whose lock is free.
+whichever container it ran; a process id would say nothing to another container.
+``remove_abandoned`` removes the folders whose lock is free.
 
-On a site all owner files lie in DIALEVAL_HOME/tmp (``use``), so that one sweep finds folders
-anywhere on the machine. Programs without a site keep them beside the folder, and sweep there first.
+On a site all owner files lie in DIALEVAL_HOME/tmp (``use``), so that one call finds folders
+anywhere on the machine. Programs without a site keep them beside the folder, and look there first.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def temporary_folder(beside: Path | None = None) -> Iterator[Path]:
     parent = parent.resolve()
     owners = _owners or parent
     if _owners is None:
-        sweep(owners)
+        remove_abandoned(owners)
     owners.mkdir(mode=0o700, parents=True, exist_ok=True)
     name = f"{PREFIX}{token_hex(8)}"
     folder = parent / name
@@ -75,15 +75,15 @@ def temporary_folder(beside: Path | None = None) -> Iterator[Path]:
     finally:
         if os.getpid() == owner:  # a process that was forked meanwhile has only borrowed it
             shutil.rmtree(folder, ignore_errors=True)
-            if not folder.exists():  # else the sweep tries again
+            if not folder.exists():  # else the next call tries again
                 (owners / f"{name}{OWNER}").unlink(missing_ok=True)
         os.close(lock)
 
 
 def put_in_place(finished: Path, target: Path) -> None:
     """Gives ``finished``, which lies in a temporary folder beside ``target``, its name. A folder of
-    that name gives way; where the process is killed between the two renames, ``sweep`` gives the
-    former folder its name back."""
+    that name gives way; where the process is killed between the two renames, ``remove_abandoned``
+    gives the former folder its name back."""
     former = finished.parent / REPLACED / target.name
     if target.is_dir() and not target.is_symlink() and any(target.iterdir()):
         former.parent.mkdir()
@@ -96,7 +96,7 @@ def put_in_place(finished: Path, target: Path) -> None:
         raise
 
 
-def sweep(owners: Path | None = None) -> list[Removed]:
+def remove_abandoned(owners: Path | None = None) -> list[Removed]:
     """Removes the folders whose owners have ended, and tells of each in the log."""
     owners = owners or _owners
     removed = []
@@ -165,4 +165,4 @@ def _locked(path: Path) -> int:
         with suppress(FileNotFoundError):
             if path.stat().st_ino == os.fstat(lock).st_ino:
                 return lock
-        os.close(lock)  # a sweep came between the two calls, and removed it
+        os.close(lock)  # another process came between the two calls, and removed it

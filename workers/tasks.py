@@ -33,4 +33,4 @@ def reply(message_id: int) -> None:
 def sweep() -> None:
     presence.note_own_queues()
     reap_all()
-    orphans.sweep()
+    orphans.collect_if_due()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.agreement.matrix import RatingMatrix
-from common.correlation.scores import settled
+from common.correlation.scores import round_off
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -150,7 +150,7 @@ def tabulate(matrix: RatingMatrix) -> Tabulation:
     if np.isinf(scores).any():
         raise ValueError("scores must be finite, or NaN where a rater did not judge an item")
 
-    scores = settled(scores)  # 0.1 + 0.2 and 0.3 are one category
+    scores = round_off(scores)  # 0.1 + 0.2 and 0.3 are one category
     rated = np.isfinite(scores)
     with_ratings = np.flatnonzero(rated.any(axis=0))
     retained = with_ratings[

@@ -17,7 +17,7 @@ from annotations.agreement.report import agreement_report
 from annotations.corpora.queries import of_shown_systems, select_systems
 from annotations.formats.records import Level, RaterKind
 from annotations.models import CorpusVersion, Rater, Rating, Response, System, Turn
-from common.correlation.scores import DIGITS_OF_PARTS, settled
+from common.correlation.scores import DIGITS_OF_PARTS, round_off
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class RatedItems:
         count = given.sum(axis=0)
         total = np.where(given, scores, 0.0).sum(axis=0)
         means = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
-        return settled(means, DIGITS_OF_PARTS)
+        return round_off(means, DIGITS_OF_PARTS)
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ def _score_matrix(
         table[:, -2].astype(np.int64), np.array([rater.pk for rater in raters], dtype=np.int64)
     )
     scores[rater[of_chosen], place[of_chosen]] = table[of_chosen, -1]
-    return settled(scores, DIGITS_OF_PARTS)  # what is equal but for a sum's rounding is a tie
+    return round_off(scores, DIGITS_OF_PARTS)  # what is equal but for a sum's rounding is a tie
 
 
 def _kind_of(raters: Sequence[Rater]) -> RaterKind:

@@ -49,7 +49,7 @@ class ShownMessage:
     """Whether the system that is evaluated says it."""
     is_folded: bool
     """Of messages that no participant says."""
-    said: ShownText
+    content: ShownText
 
 
 def shown_text(
@@ -71,12 +71,12 @@ def shown_message(
     role, name = message["role"], message.get("name", "")
     if blind and role == ASSISTANT and name != TARGET_SPEAKER:
         name = ""
-    said = shown_text(message["text"], message.get("parts", ()), markdown=markdown)
+    content = shown_text(message["text"], message.get("parts", ()), markdown=markdown)
     return ShownMessage(
         f"{name} ({role})" if name and name not in ("A", TARGET_SPEAKER) else name or role,
         is_target=role == ASSISTANT,
         is_folded=role in UNSPOKEN_ROLES,
-        said=said,
+        content=content,
     )
 
 

@@ -39,7 +39,7 @@ from common.correlation.resampling import (
     percentile_p,
     with_interval,
 )
-from common.correlation.scores import FloatArray, IntArray, settled, why_undefined
+from common.correlation.scores import FloatArray, IntArray, round_off, why_undefined
 from common.correlation.spearman import (
     SpearmanScores,
     spearman_between,
@@ -189,7 +189,7 @@ def correlation_replicates(
 
 def _tied(scores: FloatArray) -> FloatArray:
     """What ranks are made of: scores that are equal but for rounding are ties."""
-    return settled(of_unit_size(scores))
+    return round_off(of_unit_size(scores))
 
 
 def _why_undefined(human: FloatArray, metric: FloatArray) -> str:

@@ -20,7 +20,7 @@ means of them."""
 _EXPONENTS = np.arange(-1100, 1101)
 
 
-def settled(means: FloatArray, digits: int = SIGNIFICANT_DIGITS) -> FloatArray:
+def round_off(means: FloatArray, digits: int = SIGNIFICANT_DIGITS) -> FloatArray:
     """The means rounded, so that those which differ only in the order of summation are equal.
 
     The same scores summed in another order differ in the last bit; without this, rank coefficients

@@ -22,7 +22,7 @@ from django.db.models import F, Q
 
 from common import clock
 from common.jobs.leases import has_ended, lease_end
-from common.jobs.notifications import AT_ONCE, NOTIFICATIONS_PER_SWEEP, due, notify_workers
+from common.jobs.notifications import AT_ONCE, MAX_NOTIFICATIONS, due, notify_workers
 from common.read_only import optional_write
 from common.text import storable
 
@@ -202,7 +202,7 @@ class JobQuerySet(models.QuerySet):
                 self.model.on_lost(lost)
         waiting = self.filter(self.model.is_waiting()).filter(due(now))
         in_order = waiting.order_by(F("hinted_at").asc(nulls_first=True), "pk")
-        keys = in_order.values_list("pk", flat=True)[:NOTIFICATIONS_PER_SWEEP]
+        keys = in_order.values_list("pk", flat=True)[:MAX_NOTIFICATIONS]
         return Reaped(released, failed, self.notify(keys))
 
 

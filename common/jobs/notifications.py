@@ -17,7 +17,7 @@ from common.circuit_breaker import CircuitBreaker
 
 log = logging.getLogger(__name__)
 
-NOTIFICATIONS_PER_SWEEP = 500
+MAX_NOTIFICATIONS = 500
 MAX_NOTIFY_PAUSE = timedelta(minutes=10)
 MOST_DOUBLINGS = 16
 

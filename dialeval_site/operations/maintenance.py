@@ -20,8 +20,12 @@ from kombu.exceptions import ChannelError, KombuError
 
 log = logging.getLogger(__name__)
 
-SWEEPS = ("workers.tasks.sweep", "leaderboard.challenges.tasks.sweep", "leaderboard.tasks.sweep")
-SWEEP_TASK = "dialeval_site.tasks.sweep"
+FREQUENT_TASKS = (
+    "workers.tasks.sweep",
+    "leaderboard.challenges.tasks.sweep",
+    "leaderboard.tasks.sweep",
+)
+HOURLY_TASK = "dialeval_site.tasks.sweep"
 MAINTENANCE_SECONDS = 3600
 """Nobody waits for it: a worker that is busy now may take it up until the next one is asked for."""
 
@@ -49,11 +53,11 @@ class MaintenanceTimer(bootsteps.StartStopStep):
     def _ask_until_stopped(self, app: Any) -> None:
         refresh_is_due = time.monotonic()
         while not self.stopping.is_set():
-            requested = _ask_for(app, SWEEPS, settings.MAINTENANCE_SECONDS)
+            requested = _ask_for(app, FREQUENT_TASKS, settings.MAINTENANCE_SECONDS)
             if (
                 requested
                 and time.monotonic() >= refresh_is_due
-                and _ask_for(app, (SWEEP_TASK,), MAINTENANCE_SECONDS)
+                and _ask_for(app, (HOURLY_TASK,), MAINTENANCE_SECONDS)
             ):
                 refresh_is_due = time.monotonic() + MAINTENANCE_SECONDS
             self.stopping.wait(settings.MAINTENANCE_SECONDS)

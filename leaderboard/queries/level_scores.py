@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from common.correlation.scores import DIGITS_OF_PARTS, settled
+from common.correlation.scores import DIGITS_OF_PARTS, round_off
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.human_scores import HumanSide, human_grid, metric_grid
 from leaderboard.statistics.correlation.placed_scores import FloatArray, IntArray
@@ -41,7 +41,7 @@ def level_scores(
         return None
     selected = scores.select(rows)
     if level == "turn":
-        of_metrics = settled(selected.turn[:, items.system, items.turn], DIGITS_OF_PARTS)
+        of_metrics = round_off(selected.turn[:, items.system, items.turn], DIGITS_OF_PARTS)
         return LevelScores(
             rows, items.human_means(), of_metrics, items.dialogue, items.system, items.turn
         )

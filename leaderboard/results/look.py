@@ -24,7 +24,7 @@ from leaderboard.results.kinds import Kind, kind_of
 from leaderboard.results.rows import Wanted
 
 LONGEST_QUESTION = 300
-SWEEPS_WAITED = 3
+MAINTENANCE_RUNS_WAITED = 3
 """A worker tells itself every few seconds of what waits (``dialeval_site.operations.maintenance``).
 Where that fell out for so many times, there is none."""
 
@@ -197,7 +197,7 @@ def _is_forgotten(row: Analysis) -> bool:
     run_maintenance = timedelta(seconds=settings.MAINTENANCE_SECONDS)
     notified_at = row.hinted_at or row.waits_since
     pause = min(run_maintenance * 2 ** min(row.hints, 16), MAX_NOTIFY_PAUSE)
-    return clock.now() - notified_at > pause + SWEEPS_WAITED * run_maintenance
+    return clock.now() - notified_at > pause + MAINTENANCE_RUNS_WAITED * run_maintenance
 
 
 def _stored(version: CorpusVersion, kind: str, question: str) -> Analysis | None:

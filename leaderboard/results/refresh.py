@@ -20,8 +20,8 @@ WATCHED = timedelta(minutes=10)
 rest waits for their end."""
 TAKEN_SOON = timedelta(hours=1)
 """A run that has waited for longer may wait for ever."""
-RENEWED_PER_SWEEP = 20
-CHECKED_PER_SWEEP = 2_000
+RENEWED_AT_ONCE = 20
+CHECKED_AT_ONCE = 2_000
 
 
 def renew() -> int:
@@ -33,7 +33,7 @@ def renew() -> int:
     known = (
         at_rest.defer("answer", "error")
         .select_related("version")
-        .order_by("-asked_at")[:CHECKED_PER_SWEEP]
+        .order_by("-asked_at")[:CHECKED_AT_ONCE]
     )
     due, gone = [], []
     busy = versions_with_runs()
@@ -47,7 +47,7 @@ def renew() -> int:
             continue
         if is_due:
             due.append(row.pk)
-        if len(due) == RENEWED_PER_SWEEP:
+        if len(due) == RENEWED_AT_ONCE:
             break
     rows.forget(gone)
     return rows.wait_for_worker(due) if due else 0

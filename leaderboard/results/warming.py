@@ -10,7 +10,7 @@ from leaderboard.results.kinds import all_kinds
 from leaderboard.results.look import question_of, wanted_of
 from leaderboard.results.refresh import versions_with_runs
 
-VERSIONS_PER_SWEEP = 5
+VERSIONS_AT_ONCE = 5
 """After a start of the workers every corpus is looked at once."""
 
 _warm: dict[int, int] = {}
@@ -33,7 +33,7 @@ def warm() -> int:
         return 0
     busy = versions_with_runs()
     requested = 0
-    due = [pk for pk in due if pk not in busy][:VERSIONS_PER_SWEEP]
+    due = [pk for pk in due if pk not in busy][:VERSIONS_AT_ONCE]
     for version in CorpusVersion.objects.select_related("corpus").filter(pk__in=due):
         missing = _request_missing(version)
         requested += missing

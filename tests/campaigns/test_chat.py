@@ -133,7 +133,7 @@ def test_an_answer_on_its_way_is_not_waited_for_at_the_end(conversation: Convers
         conversation.messages.get(number=5).error
         == "the rater ended the chat before the answer came"
     )
-    assert chat_of(conversation).said == 5
+    assert chat_of(conversation).utterance_count == 5
 
 
 def test_nothing_is_said_after_the_end(conversation: Conversation) -> None:

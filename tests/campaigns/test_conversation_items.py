@@ -55,7 +55,7 @@ def test_a_turn_item_ends_at_its_point() -> None:
         ("assistant", "b", False),
     ]
     assert part.lines[-1].judged
-    assert [one.title for one in part.lines[-1].said.parts] == ["tool_call: look"]
+    assert [one.title for one in part.lines[-1].content.parts] == ["tool_call: look"]
     assert not any("GOLD" in line.text for line in part.lines)
 
 

@@ -242,7 +242,7 @@ def test_a_stranger_s_database_removes_nothing_and_takes_nothing_in(
     with pytest.raises(ForeignFiles, match="DIALEVAL_HOME belongs to another database"):
         orphans.collect(later(30), force=True)
     orphans._looked_at = float("-inf")
-    orphans.sweep()
+    orphans.collect_if_due()
     assert "nothing is removed: DIALEVAL_HOME belongs to another database" in caplog.text
     with pytest.raises(ForeignFiles):
         uploads.move_in(upload_of(b"new"))

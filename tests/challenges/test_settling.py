@@ -143,7 +143,7 @@ def test_those_that_wait_for_a_judge_do_not_hide_one_whose_runs_have_ended(
     MetricRun.objects.filter(system=ended.system).update(
         state=MetricRun.State.FAILED, error="no such model"
     )
-    monkeypatch.setattr(finalising, "NOTIFICATIONS_PER_SWEEP", 1)
+    monkeypatch.setattr(finalising, "MAX_NOTIFICATIONS", 1)
     finalising.settle_all()
     assert (now(waiting).state, now(ended).state) == ("scoring", "failed")
 

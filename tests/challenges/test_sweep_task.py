@@ -31,4 +31,4 @@ def test_the_task_gives_back_what_a_silent_worker_held() -> None:
 
 
 def test_workers_ask_for_it() -> None:
-    assert {job_tasks.sweep.name, tasks.sweep.name} <= set(maintenance.SWEEPS)
+    assert {job_tasks.sweep.name, tasks.sweep.name} <= set(maintenance.FREQUENT_TASKS)

@@ -63,10 +63,10 @@ def test_what_a_killed_process_left_is_removed_and_what_is_being_written_stays(
 ) -> None:
     with owner_at_work(place / "a", owners) as alive:
         with owner_at_work(place / "b", owners) as killed:
-            assert temporary.sweep() == []
-        assert [one.path for one in temporary.sweep()] == [killed]
+            assert temporary.remove_abandoned() == []
+        assert [one.path for one in temporary.remove_abandoned()] == [killed]
         assert (alive.exists(), killed.exists()) == (True, False)
-    assert [one.size for one in temporary.sweep()] == [len("half of it")]
+    assert [one.size for one in temporary.remove_abandoned()] == [len("half of it")]
     assert list(place.iterdir()) == list(owners.iterdir()) == []
 
 
@@ -75,7 +75,7 @@ def test_a_removal_is_told_in_the_log(
 ) -> None:
     with owner_at_work(place / "a", owners) as killed:
         pass
-    temporary.sweep()
+    temporary.remove_abandoned()
     assert f"removed {killed}: the process that wrote it ended early (10 bytes, " in caplog.text
 
 
@@ -103,7 +103,7 @@ def test_a_process_that_was_forked_meanwhile_takes_nothing_away(owners: Path, pl
         os._exit(0)
     os.waitpid(child, 0)
     assert folder.exists()
-    assert temporary.sweep() == []
+    assert temporary.remove_abandoned() == []
     borrowed.__exit__(None, None, None)
     assert not folder.exists()
 
@@ -117,7 +117,7 @@ def test_a_folder_that_had_given_way_comes_back_where_its_replacement_was_cut_of
     with owner_at_work(target, owners) as killed:
         (killed / temporary.REPLACED).mkdir()
         target.rename(killed / temporary.REPLACED / target.name)
-    temporary.sweep()
+    temporary.remove_abandoned()
     assert (target / "corpus.jsonl").read_text() == "the former one"
     assert list(place.iterdir()) == [target]
 
@@ -125,8 +125,8 @@ def test_a_folder_that_had_given_way_comes_back_where_its_replacement_was_cut_of
 def test_one_in_another_leaves_no_owner_behind(owners: Path, place: Path) -> None:
     with owner_at_work(place / "a", owners) as outer, owner_at_work(outer / "b", owners):
         pass
-    temporary.sweep()
-    temporary.sweep()
+    temporary.remove_abandoned()
+    temporary.remove_abandoned()
     assert list(place.iterdir()) == list(owners.iterdir()) == []
 
 
@@ -138,7 +138,7 @@ def test_an_owner_file_that_names_something_else_removes_nothing(owners: Path, p
     ):
         (owners / f".dialeval-{number:016x}.owner").write_text(str(named))
     (place / ".dialeval-0123456789abcdef").mkdir()
-    assert temporary.sweep() == []
+    assert temporary.remove_abandoned() == []
     assert sorted(path.name for path in place.iterdir()) == [
         ".dialeval-0123456789abcdef",
         "precious",
@@ -151,7 +151,7 @@ def test_a_link_in_the_place_of_a_folder_leads_a_sweep_nowhere(owners: Path, pla
     with owner_at_work(place / "a", owners) as killed:
         killed.rename(place / "moved")
         killed.symlink_to(place / "precious")
-    temporary.sweep()
+    temporary.remove_abandoned()
     assert (place / "precious" / "file").read_text() == "x"
 
 
@@ -163,7 +163,7 @@ def test_sweeps_at_the_same_time_take_nothing_from_who_begins(owners: Path, plac
 
     def sweep_on() -> None:
         while not over.is_set():
-            temporary.sweep()
+            temporary.remove_abandoned()
 
     def write(name: str) -> None:
         try:

@@ -128,10 +128,10 @@ def test_what_a_killed_one_left_is_removed_by_a_sweep_and_what_is_being_written_
         with half_written(path):
             assert len(os.listdir(tmp_path)) == 3  # the second one took nothing from the first
         made(path)
-        temporary.sweep()
+        temporary.remove_abandoned()
         assert len(os.listdir(tmp_path)) == 3  # "b", the notes, and what the first one writes
     assert len(os.listdir(tmp_path)) == 3
-    temporary.sweep()
+    temporary.remove_abandoned()
     assert sorted(os.listdir(tmp_path)) == [".b.notes", "b"]
 
 

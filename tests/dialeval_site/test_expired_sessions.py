@@ -41,4 +41,4 @@ def test_many_are_removed_a_batch_at_a_time(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_workers_ask_for_it() -> None:
-    assert tasks.sweep.name == maintenance.SWEEP_TASK
+    assert tasks.sweep.name == maintenance.HOURLY_TASK

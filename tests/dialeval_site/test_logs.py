@@ -18,7 +18,7 @@ from dialeval_site.config import task_context
 from dialeval_site.middleware.request_ids import HEADER, AccessLog, RequestIds
 from dialeval_site.operations import log_context
 from dialeval_site.operations.logs import Json, Line, NoSweeps, configuration
-from dialeval_site.operations.maintenance import SWEEP_TASK, SWEEPS
+from dialeval_site.operations.maintenance import FREQUENT_TASKS, HOURLY_TASK
 from tests.dialeval_site.documents import sections, text_of
 
 
@@ -103,7 +103,7 @@ def test_a_sweep_that_went_well_is_not_said(
 
 
 def test_every_sweep_is_one_that_the_log_leaves_out() -> None:
-    for name in (*SWEEPS, SWEEP_TASK):
+    for name in (*FREQUENT_TASKS, HOURLY_TASK):
         line = logging.LogRecord(
             "celery.app.trace", logging.INFO, "x.py", 1, "a task", ({"name": name},), None
         )

@@ -302,7 +302,7 @@ def test_those_that_are_not_yet_due_take_no_place_in_a_sweep(
 ) -> None:
     """Of a queue that no worker reads, rows told ten times and not for nine minutes stood before
     all others."""
-    monkeypatch.setattr("common.jobs.models.NOTIFICATIONS_PER_SWEEP", 1)
+    monkeypatch.setattr("common.jobs.models.MAX_NOTIFICATIONS", 1)
     actions.request([parse("word_f1")], [run.system], hint=False)
     waited_for = MetricRun.objects.get(metric="word_f1")
     now = timezone.now()

@@ -226,8 +226,8 @@ def _refuse_while_needed(name: str, training: Training | None) -> None:
 @contextmanager
 def _out_of_the_way() -> Iterator[Callable[[Path], None]]:
     """Folders that are taken away are gone in the end, and have their names again where what is
-    done meanwhile fails, or the process is killed (``temporary.sweep``). A link is taken away, not
-    what it leads to."""
+    done meanwhile fails, or the process is killed (``temporary.remove_abandoned``). A link is taken
+    away, not what it leads to."""
     moved: list[tuple[Path, Path]] = []
 
     def take_away(folder: Path) -> None:

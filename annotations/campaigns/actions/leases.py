@@ -18,7 +18,7 @@ from annotations.campaigns.actions.terms import WhyEmpty
 from annotations.campaigns.models import Assignment, Campaign, Conflict, Participation, Slot
 from common import clock
 
-RATERS_PER_SWEEP = 20
+RATERS_AT_ONCE = 20
 LONGEST_LEASE = timedelta(hours=1)
 """A longer one was written before a clock was set back: nobody would be given the item till
 then."""
@@ -93,7 +93,7 @@ def return_expired(besides: Participation | None = None, now: datetime | None = 
         expired = expired.exclude(participation=besides)
     silent = set(
         expired.order_by("lease_expires_at").values_list("participation_id", flat=True)[
-            :RATERS_PER_SWEEP
+            :RATERS_AT_ONCE
         ]
     )
     if not silent:

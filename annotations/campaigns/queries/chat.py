@@ -34,12 +34,12 @@ class Chat:
     least: int
 
     @property
-    def said(self) -> int:
+    def utterance_count(self) -> int:
         return len(self.messages)
 
     @property
     def may_end(self) -> bool:
-        return self.turn != "ended" and self.said >= self.least
+        return self.turn != "ended" and self.utterance_count >= self.least
 
     def after(self, number: int) -> tuple[Message, ...]:
         """What was said after the utterance of this number."""

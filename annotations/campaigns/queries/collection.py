@@ -48,7 +48,7 @@ class ChatView:
         return _("%(seconds)d s") % {"seconds": seconds}
 
     @property
-    def said(self) -> int:
+    def utterance_count(self) -> int:
         return len(self.lines)
 
     @property
@@ -57,7 +57,7 @@ class ChatView:
         seconds."""
         if self.state == Room.State.WAITING:
             return f"waiting-{int(self.waited.total_seconds()) // 10}"
-        return f"{self.state}-{self.said}-{'away' if self.partner_away else 'here'}"
+        return f"{self.state}-{self.utterance_count}-{'away' if self.partner_away else 'here'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Collected:
     wanted: int | None
 
     @property
-    def kept(self) -> int:
+    def included(self) -> int:
         return self.finished - self.left_out
 
 
@@ -147,9 +147,9 @@ def finished_chat(campaign: Campaign, public_id: str) -> Room:
 def chats_with_utterances(campaign: Campaign) -> Sequence[Room]:
     """All rooms but those in which nothing was said and nobody is any more."""
     chats = campaign.rooms.select_related("rater_a", "rater_b").annotate(
-        said=Count("lines"), begun=Min("lines__created_at")
+        utterance_count=Count("lines"), begun=Min("lines__created_at")
     )
-    return list(chats.exclude(state=Room.State.ABANDONED, said=0).order_by("number"))
+    return list(chats.exclude(state=Room.State.ABANDONED, utterance_count=0).order_by("number"))
 
 
 def chats_table(campaign: Campaign, address: str) -> Table:
@@ -233,7 +233,7 @@ def _cells(chat: Room, address: str, words: float | None) -> dict[str, Cell]:
     return {
         "dialogue": Cell(f"dialogue-{chat.number}", href=f"{address}?room={chat.public_id}"),
         "state": Cell(_("finished, left out") if chat.left_out else str(chat.get_state_display())),
-        "utterances": Cell(chat.said),
+        "utterances": Cell(chat.utterance_count),
         "words": Cell(words, reason=_("nothing was said yet") if words is None else ""),
         "minutes": Cell(minutes, reason=_("not finished") if minutes is None else ""),
         "rater_a": Cell(chat.rater_a.pseudonym),

@@ -44,7 +44,7 @@ class Line:
     given: bool = False
     place: int = 0
     """Of a judged line: which of the judged lines it is, from 1."""
-    said: ShownText | None = None
+    content: ShownText | None = None
     """Of a conversation of roles: the text with its Markdown and tool calls."""
     is_target: bool = False
     is_folded: bool = False
@@ -54,7 +54,7 @@ class Line:
     @property
     def side(self) -> str:
         """At which side of the page it stands."""
-        if self.said is None:
+        if self.content is None:
             return self.speaker.lower()
         return "b" if self.is_target else "a"
 
@@ -195,8 +195,8 @@ def _history(turn: Turn, start: int, markdown: bool) -> tuple[Line, ...]:
     return tuple(
         Line(
             one.speaker,
-            one.said.text,
-            said=one.said,
+            one.content.text,
+            content=one.content,
             is_target=one.is_target,
             is_folded=one.is_folded,
         )
@@ -208,9 +208,9 @@ def _judged_line(dialogue: Dialogue, answer: Answer, place: int, markdown: bool)
     text, parts = answer
     if not dialogue.messages and not parts:
         return Line("B", text, judged=True, place=place)
-    said = shown_text(text, parts, markdown=markdown and bool(dialogue.messages))
+    content = shown_text(text, parts, markdown=markdown and bool(dialogue.messages))
     speaker = ASSISTANT if dialogue.messages else TARGET_SPEAKER
-    return Line(speaker, text, judged=True, place=place, said=said, is_target=True)
+    return Line(speaker, text, judged=True, place=place, content=content, is_target=True)
 
 
 def _dialogue_parts(

@@ -262,7 +262,7 @@ def _figures(state: queries.Collected) -> list[tuple[str, Any, str]]:
     wanted = "" if state.wanted is None else _("of %(wanted)d wanted") % {"wanted": state.wanted}
     out = _("and %(count)d left out") % {"count": state.left_out} if state.left_out else ""
     return [
-        (_("Finished"), state.kept, " ".join(part for part in (wanted, out) if part)),
+        (_("Finished"), state.included, " ".join(part for part in (wanted, out) if part)),
         (_("Being written"), state.talking, ""),
         (_("Waiting for a partner"), state.waiting, ""),
         (_("Abandoned"), state.abandoned, _("they stay here and do not count")),

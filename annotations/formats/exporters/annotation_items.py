@@ -283,8 +283,8 @@ class _Corpus:
             "system": system,
             "records": [record_as_json(one) for one in own],
         }
-        said = [_utterance(one) for one in conversation_of(dialogue, own)]
-        return "conversations", Item(origin, _persona(dialogue), said, [])
+        utterances = [_utterance(one) for one in conversation_of(dialogue, own)]
+        return "conversations", Item(origin, _persona(dialogue), utterances, [])
 
     def _judged(
         self, dialogue: DialogueRecord, responses: Sequence[ResponseRecord], record: Record
@@ -293,7 +293,7 @@ class _Corpus:
         if isinstance(record, PreferenceRecord):
             return "pairs", self._pair(dialogue, responses, record)
         if isinstance(record, LabelRecord) and record.message is not None:
-            before = [_utterance(one) for one in _all_said(dialogue)[: record.message]]
+            before = [_utterance(one) for one in _whole_conversation(dialogue)[: record.message]]
             text = dialogue.messages[record.message].text
             origin = {"dialogue": dialogue.id, "message": record.message}
             return "responses", Item(origin, _persona(dialogue), before, [text])
@@ -377,7 +377,7 @@ def _utterance(one: Utterance) -> dict[str, str]:
     return {"speaker": one.speaker, "text": one.text}
 
 
-def _all_said(dialogue: DialogueRecord) -> Sequence[Utterance]:
+def _whole_conversation(dialogue: DialogueRecord) -> Sequence[Utterance]:
     if dialogue.messages:
         return [Utterance(one.speaker, one.text) for one in dialogue.messages]
     return max((turn.context for turn in dialogue.turns), key=len, default=())
@@ -398,8 +398,8 @@ def conversation_of(
     """
     first = {one.turn: one for one in responses if not one.sample}
     if dialogue.interactive or not first:
-        return list(_all_said(dialogue))
-    said: list[Utterance] = []
+        return list(_whole_conversation(dialogue))
+    conversation: list[Utterance] = []
     shown = 0
     for turn in sorted(dialogue.turns, key=lambda turn: turn.number):
         if turn.number not in first:
@@ -407,10 +407,10 @@ def conversation_of(
         context = dialogue.context_of(turn)
         new = context[shown:]
         target = target_of(context)
-        said += new[1:] if shown and new and new[0].speaker == target else new
-        said.append(Utterance(target, first[turn.number].text))
+        conversation += new[1:] if shown and new and new[0].speaker == target else new
+        conversation.append(Utterance(target, first[turn.number].text))
         shown = len(context)
-    return said
+    return conversation
 
 
 def plain_number(score: float) -> int | float:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
-from common.jobs.notifications import NOTIFICATIONS_PER_SWEEP
+from common.jobs.notifications import MAX_NOTIFICATIONS
 from leaderboard.challenges.actions.ending import end
 from leaderboard.challenges.models import LogLine, Round, Submission
 from leaderboard.challenges.queries.downloads import hides_references
@@ -122,5 +122,5 @@ def settle_all() -> int:
     at_work = [MetricRun.State.PENDING, MetricRun.State.RUNNING]
     under_way = Exists(MetricRun.objects.filter(system=OuterRef("system"), state__in=at_work))
     scoring = Submission.objects.filter(state=State.SCORING).order_by(under_way.asc(), "scoring_at")
-    waiting = list(scoring.values_list("pk", flat=True)[:NOTIFICATIONS_PER_SWEEP])
+    waiting = list(scoring.values_list("pk", flat=True)[:MAX_NOTIFICATIONS])
     return sum(settle(pk) for pk in waiting)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common.correlation.scores import settled
+from common.correlation.scores import round_off
 from common.estimates import Estimate, OwnJson
 from leaderboard.challenges.board.split import Part
 from leaderboard.statistics.bounded import UNBOUNDED, Bounds
@@ -135,7 +135,7 @@ def places_of(
                 strict=True,
             )
         )
-    means = settled(np.array([scores[number].mean.value for number in competing], dtype=np.float64))
+    means = round_off(np.array([scores[number].mean.value for number in competing], dtype=np.float64))
     return [
         _place(number, scores[number], ranks.get(number), unranked, means, metric)
         for number in range(len(scores))
@@ -154,7 +154,7 @@ def _place(
         return Place(reason=unranked[number])
     if score.mean.value is None:
         return Place(reason=score.mean.reason)
-    own = float(settled(np.array([score.mean.value]))[0])
+    own = float(round_off(np.array([score.mean.value]))[0])
     better = means > own if metric.higher_is_better else means < own
     order = 1 + int(better.sum())
     if rank is None or rank.rank is None:

@@ -56,7 +56,7 @@ class Bubble:
     is_later: bool
     """Said after the chosen turn: what systems answered there, they answered without knowing it."""
     begins_later: bool
-    said: ShownText | None = None
+    content: ShownText | None = None
     """Of a conversation of roles: the text with its Markdown and tool calls."""
     is_target: bool = False
     is_folded: bool = False
@@ -65,7 +65,7 @@ class Bubble:
     @property
     def side(self) -> str:
         """At which side of the page it stands."""
-        if self.said is None:
+        if self.content is None:
             return self.speaker
         return "b" if self.is_target else "a"
 
@@ -81,7 +81,7 @@ class Card:
     scores: list[TurnScore]
     ratings: list[tuple[str, str]]
     rating_words: str
-    said: ShownText | None
+    content: ShownText | None
     samples: list[ShownText]
     labels: tuple[str, ...]
     metadata: list[tuple[str, str]]
@@ -146,7 +146,7 @@ def dialogue_context(
                     for one in samples.get(response.pk, [])
                 ],
                 labels=_label_text(labels.get((response.pk, None), [])),
-                said=_shown_text(response, bool(dialogue.messages), markdown),
+                content=_shown_text(response, bool(dialogue.messages), markdown),
             )
             for response in responses
         ],
@@ -234,12 +234,12 @@ def _message_bubbles(
         bubbles.append(
             Bubble(
                 speaker=shown.speaker,
-                text=shown.said.text,
+                text=shown.content.text,
                 turn=number_at.get(place) if shown.is_target else None,
                 is_chosen=place == after and shown.is_target,
                 is_later=place > after or (place == after and not shown.is_target),
                 begins_later=False,
-                said=shown.said,
+                content=shown.content,
                 is_target=shown.is_target,
                 is_folded=shown.is_folded,
                 labels=_label_text(labels.get((None, place), [])),

@@ -138,14 +138,14 @@ def _of_question(
     request: HttpRequest, version: CorpusVersion, document: OfPreferences
 ) -> dict[str, Any]:
     """What both pages say of the question, and the address that shows the same numbers again."""
-    kept = [
+    chosen = [
         (name, request.GET[name]) for name in ("systems", "style_control") if request.GET.get(name)
     ]
     permanent = [
         ("version", str(version.number)),
         ("aspect", document.aspect),
         ("level", document.level),
-        *kept,
+        *chosen,
     ]
     return {
         "aspect": document.aspect,

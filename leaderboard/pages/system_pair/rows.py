@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from common.correlation.scores import settled
+from common.correlation.scores import round_off
 from leaderboard.answers.system_pair import MetricDifference, SystemPair
 from leaderboard.statistics.correlation.placed_scores import FloatArray, IntArray
 
@@ -59,7 +59,7 @@ class PairRows:
         """(n,) above 0 where the first system is better, also of a metric of which lower is better;
         NaN where one has no score."""
         first, second = self.scores(by)
-        gap: FloatArray = settled(first) - settled(second)
+        gap: FloatArray = round_off(first) - round_off(second)
         return gap if by == PEOPLE or self._metric(by).higher_is_better else -gap
 
     def chosen(self, params: PairParams) -> IntArray:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from annotations.agreement.cross_table import correlations_of_replicates, has_few_cells
 from annotations.agreement.matrix import RatingMatrix
 from common.correlation import COEFFICIENTS, THREADS, Redraws, correlation_replicates
-from common.correlation.scores import DIGITS_OF_PARTS, settled, why_undefined
+from common.correlation.scores import DIGITS_OF_PARTS, round_off, why_undefined
 from common.estimates import Estimate
 from leaderboard.statistics.correlation.human_ceiling import LEVELS, CeilingLevel
 from leaderboard.statistics.correlation.placed_scores import (
@@ -189,7 +189,7 @@ def _left_out(scores: FloatArray, row: int, system: IntArray, dialogue: IntArray
     others = np.delete(scores, row, axis=0)
     judging_others = (~np.isnan(others)).sum(axis=0)
     both = ~np.isnan(scores[row]) & (judging_others > 0)
-    mean_of_others = settled(
+    mean_of_others = round_off(
         np.nansum(others[:, both], axis=0) / judging_others[both], DIGITS_OF_PARTS
     )
     return _LeftOut(scores[row, both], mean_of_others, system[both], dialogue[both])

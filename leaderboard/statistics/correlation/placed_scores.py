@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from common.correlation.scores import DIGITS_OF_PARTS, settled
+from common.correlation.scores import DIGITS_OF_PARTS, round_off
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -38,7 +38,9 @@ class PlacedScores:
         scores = np.atleast_2d(np.asarray(self.scores, dtype=np.float64))
         # Scores that are equal but for how they were summed are ties.
         object.__setattr__(
-            self, "scores", settled(np.where(np.isfinite(scores), scores, np.nan), DIGITS_OF_PARTS)
+            self,
+            "scores",
+            round_off(np.where(np.isfinite(scores), scores, np.nan), DIGITS_OF_PARTS),
         )
         for name in ("system", "dialogue"):
             places = np.asarray(getattr(self, name), dtype=np.int64)
@@ -67,7 +69,7 @@ class SystemSums:
         Returns:
             (systems,) mean over all scored responses of the system; NaN where it has none.
         """
-        return settled(_ratio(self.total.sum(axis=1), self.count.sum(axis=1)))
+        return round_off(_ratio(self.total.sum(axis=1), self.count.sum(axis=1)))
 
     def resampled_means(self, weights: FloatArray, drawn: FloatArray | None = None) -> FloatArray:
         """Mean score of each system in each resample of dialogues.
@@ -80,7 +82,7 @@ class SystemSums:
         Returns:
             (resamples, systems); NaN where a resample has no scored response of the system.
         """
-        return settled(
+        return round_off(
             _ratio(
                 weights @ self.total.T, self.resampled_counts(weights) if drawn is None else drawn
             )
@@ -114,7 +116,7 @@ class SystemSums:
         Returns:
             (systems, dialogues) mean over the scored turns; NaN where there is none.
         """
-        return settled(_ratio(self.total, self.count))
+        return round_off(_ratio(self.total, self.count))
 
 
 def system_sums(

@@ -38,7 +38,7 @@ from annotations.agreement.matrix import RatingMatrix
 from common.correlation import COEFFICIENTS, THREADS, Redraws, left_out_weights
 from common.correlation.jackknife import group_of_cluster
 from common.correlation.pearson import pearson_between, pearson_scores
-from common.correlation.scores import DIGITS_OF_PARTS, settled, why_undefined
+from common.correlation.scores import DIGITS_OF_PARTS, round_off, why_undefined
 from common.correlation.spearman import spearman_between, spearman_scores
 from common.estimates import Estimate
 from leaderboard.statistics.correlation.human_ceiling import LEVELS, CeilingLevel
@@ -219,7 +219,7 @@ def _halves(
         np.where(known & (index <= size), drawn, 0.0),
         np.where(known & (index > raters - size), drawn, 0.0),
     )
-    first, second = (settled(one.sum(axis=0) / size, DIGITS_OF_PARTS) for one in sums)
+    first, second = (round_off(one.sum(axis=0) / size, DIGITS_OF_PARTS) for one in sums)
     return first, second
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.correlation.scores import settled
+from common.correlation.scores import round_off
 from common.estimates import Undefined
 from leaderboard.statistics.correlation.placed_scores import FloatArray
 
@@ -217,7 +217,7 @@ def z_scores(scores: FloatArray) -> FloatArray | None:
         (n,) with mean 0 and standard deviation 1 (divided by n); None where all scores are equal,
         but for what rounding left of them.
     """
-    same = settled(scores)
+    same = round_off(scores)
     if same.max() == same.min():
         return None
     within = scores / np.abs(scores).max()  # so that no square overflows; z is the same

@@ -21,7 +21,7 @@ from common.correlation.identical import (
     agree_to_the_digit,
     identical_dialogues,
 )
-from common.correlation.scores import settled
+from common.correlation.scores import round_off
 from common.estimates import Estimate, Undefined
 from leaderboard.statistics.bounded import (
     UNBOUNDED,
@@ -117,7 +117,7 @@ def compare_systems(
     if not (shared.any() and design.is_paired(0, 1)) and all(one.any() for one in scored):
         return _unpaired(first, second, dialogue, level, bounds)
     unit = _unit(first[shared], second[shared])
-    gap = settled(first[shared] / unit) - settled(second[shared] / unit)
+    gap = round_off(first[shared] / unit) - round_off(second[shared] / unit)
     names, group = np.unique(dialogue[shared], return_inverse=True)
     dialogues = len(names)
     wins, losses = int((gap > 0).sum()), int((gap < 0).sum())
@@ -198,7 +198,7 @@ def _welch(
     one, other = (mean.value for mean in means)
     if one is None or other is None:
         return Estimate.undefined(TOO_LARGE)
-    gap = float(settled(np.array([one / unit]))[0] - settled(np.array([other / unit]))[0])
+    gap = float(round_off(np.array([one / unit]))[0] - round_off(np.array([other / unit]))[0])
     if min(dialogues) < 2:
         return Estimate(
             gap * unit,
@@ -235,7 +235,7 @@ def _mean(
     n = len(values)
     if not n:
         return Estimate.undefined("no item has a score of both systems")
-    mean = float(settled(np.array([values.mean()]))[0]) * unit
+    mean = float(round_off(np.array([values.mean()]))[0]) * unit
     if not np.isfinite(mean):
         return Estimate.undefined(TOO_LARGE)
     groups = int(group.max()) + 1

@@ -314,7 +314,7 @@ class Command(ConsoleCommand):
         elif options["leave_out_overlap"]:
             rule = Training.OverlapRule.LEAVE_OUT
         known = queries.training_of(options["name"])
-        hint = not options["inline"]
+        notify = not options["inline"]
         same = known is not None and (
             known.recipe == options["recipe"]
             and known.data == source.data
@@ -323,13 +323,19 @@ class Command(ConsoleCommand):
         )
         if known is None or (not same and queries.failed_at_once(known)):
             return actions.start(
-                options["name"], options["recipe"], source, chosen, options["seed"], rule, hint=hint
+                options["name"],
+                options["recipe"],
+                source,
+                chosen,
+                options["seed"],
+                rule,
+                hint=notify,
             )
         if not same:
             raise actions.Refused(
                 f"there is a training {known.name} with other settings: choose another name"
             )
-        if actions.go_on(known, hint=hint):
+        if actions.go_on(known, hint=notify):
             self.say(f"{known.name} goes on at its last checkpoint")
         return known
 
