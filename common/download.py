@@ -121,7 +121,8 @@ class Downloads:
             try:
                 with self._answer(url, headers) as response:
                     there = self._start(response, there)
-                    size, version = _size_of(response, there), _version_of(response)
+                    size = None if response.length is None else there + response.length
+                    version = _version_of(response)
                     if (size or 0) > self._left:
                         raise DownloadFailed(self._too_large())
                     with target.open("r+b" if there else "wb") as file:
@@ -207,10 +208,6 @@ def _origin(url: str) -> tuple[str, str]:
 
 def _headers(response: http.client.HTTPResponse) -> dict[str, str]:
     return {name.lower(): value for name, value in response.headers.items()}
-
-
-def _size_of(response: http.client.HTTPResponse, there: int) -> int | None:
-    return None if response.length is None else there + response.length
 
 
 def _version_of(response: http.client.HTTPResponse) -> str:

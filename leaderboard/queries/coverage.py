@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from annotations.corpora.rating_queries import RatedItems
 from leaderboard.queries.compared import MetricScores
 from leaderboard.queries.human_scores import HumanSide
 from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
@@ -34,7 +33,7 @@ def coverage(human: HumanSide, scores: MetricScores, row: int, level: CeilingLev
         places = np.unique(np.stack((system, dialogue)), axis=1)
         return float(np.isfinite(scores.dialogue[row][places[0], places[1]]).mean())
     scored = np.isfinite(scores.turn[row])
-    if _are_of_turns(items):
+    if (items.turn >= 0).all():
         return float(scored[system, turn].mean())
     answered = human.answered
     scored_in, answered_in = np.zeros(
@@ -44,7 +43,3 @@ def coverage(human: HumanSide, scores: MetricScores, row: int, level: CeilingLev
     np.add.at(answered_in, human.order.dialogue, answered.T)
     inputs = answered_in[dialogue, system].sum()
     return float(scored_in[dialogue, system].sum() / inputs) if inputs else None
-
-
-def _are_of_turns(items: RatedItems) -> bool:
-    return bool((items.turn >= 0).all())

@@ -321,7 +321,7 @@ def _row(
     return {
         "metric": metric,
         "group": group,
-        "ours": [one for one in ours if _is_computed(one["cells"])],
+        "ours": [one for one in ours if any("signature" in cell for cell in one["cells"])],
     }
 
 
@@ -353,10 +353,6 @@ def _cells(
             cell["note"] = row.note
         cells.append(cell | {str(name): row.of(name).as_json() for name in table.coefficients})
     return cells
-
-
-def _is_computed(cells: Iterable[dict[str, Any]]) -> bool:
-    return any("signature" in cell for cell in cells)
 
 
 def _why_empty(text: str, corpus: _Corpus, rated: Rated) -> str:
@@ -423,7 +419,7 @@ def _what_is_missing(corpus: _Corpus) -> list[dict[str, str]]:
     absent = [
         f"{name}[normalize=true]" if name in NORMALIZED else name
         for row, name in OURS.items()
-        if row in rows and not _any_of(corpus, row)
+        if row in rows and not any(_belongs(one, row, once=False) for one in corpus.found)
     ]
     here: list[tuple[str, str]] = []
     not_here: list[tuple[str, str]] = []
@@ -445,10 +441,6 @@ def _what_is_missing(corpus: _Corpus) -> list[dict[str, str]]:
             }
         )
     return lines
-
-
-def _any_of(corpus: _Corpus, row: str) -> bool:
-    return any(_belongs(one, row, once=False) for one in corpus.found)
 
 
 def _worth(corpora: Iterable[_Corpus]) -> list[dict[str, Any]]:

@@ -85,7 +85,13 @@ def density_table(
     """
     metrics = {name for names in OURS.values() for name in names}
     places = places_of(paper.SETS, slugs or {}, metrics, exclude)
-    facts = model_facts(RECIPE, _scored_models(places.values()))
+    scored_models = {
+        (name, place.revisions.get(one.text, ""))
+        for place in places.values()
+        for one in place.found
+        if (name := trained_name(one))
+    }
+    facts = model_facts(RECIPE, scored_models)
     how = Evaluation(facts, resamples, seed)
     tables = [
         _table(how, table, places[key], key)
@@ -112,15 +118,6 @@ def density_table(
             for line in what_is_missing(place, _wanted(place, models))
         ],
         "notes": [setup_text(paper.SETUP, models), *NOTES],
-    }
-
-
-def _scored_models(places: Iterable[Place]) -> set[tuple[str, str]]:
-    return {
-        (name, place.revisions.get(one.text, ""))
-        for place in places
-        for one in place.found
-        if (name := trained_name(one))
     }
 
 

@@ -197,7 +197,7 @@ def _from_rate(
 
 
 def _collection_progress(campaign: Campaign, now: datetime) -> Progress:
-    chats = _finished_chats(campaign)
+    chats = Room.objects.filter(campaign=campaign, state=Room.State.FINISHED, left_out=False)
     wanted = campaign.dialogues_per_system or 0
     done = chats.count()
     if campaign.state != Campaign.State.OPEN or done >= wanted:
@@ -215,10 +215,6 @@ def _collection_progress(campaign: Campaign, now: datetime) -> Progress:
         "days": RATE_WINDOW_DAYS
     }
     return Progress(done, wanted, None, 0, end, basis, now)
-
-
-def _finished_chats(campaign: Campaign) -> QuerySet[Room]:
-    return Room.objects.filter(campaign=campaign, state=Room.State.FINISHED, left_out=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from annotations.formats.importers.heads import with_head
 from annotations.formats.importers.json_rows import numbered_objects
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import has_keys
-from annotations.formats.records import ASSISTANT, Message
+from annotations.formats.records import ASSISTANT
 
 _PER_MESSAGE = ("openai_moderation", "detoxify_moderation")
 
@@ -52,7 +52,7 @@ def records_of_row(row: JsonObject, id_key: str, ids: DistinctIds) -> Iterator[P
         if isinstance(values, list) and len(values) == len(messages):
             del metadata[key]
             messages = tuple(
-                _with_metadata(message, key, value)
+                replace(message, metadata={**message.metadata, key: value})
                 for message, value in zip(messages, values, strict=True)
             )
     yield from logged_conversation(
@@ -63,10 +63,6 @@ def records_of_row(row: JsonObject, id_key: str, ids: DistinctIds) -> Iterator[P
         field="conversation",
         metadata=metadata,
     )
-
-
-def _with_metadata(message: Message, key: str, value: object) -> Message:
-    return replace(message, metadata={**message.metadata, key: value})
 
 
 def _body(path: Path, problems: Problems) -> Iterator[Placed]:

@@ -87,7 +87,8 @@ def _lengths(version: CorpusVersion, items: JudgedItems) -> FloatArray:
     if items.level == "turn":
         words = {pk: words_of(text) for pk, text in rows.values_list("pk", "text").iterator()}
         return np.array([words[pk] for pk in items.responses.tolist()], dtype=np.float64)
-    place = {pk: number for number, pk in enumerate(_dialogue_pks(version))}
+    in_order = version.dialogues.order_by("position").values_list("pk", flat=True)
+    place = {pk: number for number, pk in enumerate(in_order)}
     system_index = {system.pk: number for number, system in enumerate(items.systems)}
     total = np.zeros((len(items.systems), len(place)))
     count = np.zeros_like(total)
@@ -99,10 +100,6 @@ def _lengths(version: CorpusVersion, items: JudgedItems) -> FloatArray:
         count[at] += 1
     means = np.divide(total, count, out=np.zeros_like(total), where=count > 0)
     return np.asarray(means[items.system, items.dialogue])
-
-
-def _dialogue_pks(version: CorpusVersion) -> list[int]:
-    return list(version.dialogues.order_by("position").values_list("pk", flat=True))
 
 
 # --- place ----------------------------------------------------------------------------------------

@@ -167,7 +167,9 @@ def _relative_deviations(equations: NormalEquations, ratings: CrossedRatings) ->
     REML."""
     from scipy.optimize import minimize  # takes a while to load, and only this needs it
 
-    free = np.array([_items_repeat(ratings), len(np.unique(ratings.dialogue)) > 1, True])
+    # With one rating an item, its effect and the error are one
+    items_repeat = (np.bincount(ratings.item) > 1).any()
+    free = np.array([items_repeat, len(np.unique(ratings.dialogue)) > 1, True])
 
     def relative(given: FloatArray) -> FloatArray:
         full = np.zeros(3)
@@ -182,11 +184,6 @@ def _relative_deviations(equations: NormalEquations, ratings: CrossedRatings) ->
         options={"ftol": 1e-10, "gtol": 1e-6, "maxiter": 100},
     )
     return relative(np.asarray(found.x))
-
-
-def _items_repeat(ratings: CrossedRatings) -> bool:
-    """With one rating an item, its effect and the error are one."""
-    return bool((np.bincount(ratings.item) > 1).any())
 
 
 def _with_interval(

@@ -274,7 +274,9 @@ class FollowUpScorer:
     def _columns(self) -> dict[str, int]:
         """Every follow-up of the level once, with its place in a row."""
         columns = [
-            text for name in sorted(self._follow_ups) for text in _all_of(self._follow_ups[name])
+            text
+            for _name, follow_ups in sorted(self._follow_ups.items())
+            for text in (*follow_ups.positive, *follow_ups.negative)
         ]
         return {text: index for index, text in enumerate(dict.fromkeys(columns))}
 
@@ -284,10 +286,6 @@ class FollowUpScorer:
             [float(row[columns[text]]) for text in side] for side in (mine.positive, mine.negative)
         )
         return _mean(good) - _mean(bad)
-
-
-def _all_of(follow_ups: FollowUps) -> tuple[str, ...]:
-    return (*follow_ups.positive, *follow_ups.negative)
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -72,7 +72,7 @@ class _Training:
             trained,
             lr=settings.learning_rate,
             weight_decay=settings.weight_decay,
-            fused=self._on("cpu", "cuda"),
+            fused=self._accelerator.device.type in ("cpu", "cuda"),
         )
         if earlier is not None:
             task.model.load_state_dict(earlier.weights)
@@ -364,9 +364,6 @@ class _Training:
         """On several devices all must have as many batches in a step: what is left over at the end
         is dropped."""
         return batches // self._together if self._several else -(-batches // self._together)
-
-    def _on(self, *kinds: str) -> bool:
-        return self._accelerator.device.type in kinds
 
 
 def identity(task: Task, settings: TrainingSettings) -> dict[str, Any]:
