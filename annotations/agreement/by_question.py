@@ -124,32 +124,32 @@ def agreement_of(
         intervals: whether each coefficient has its 95 % jackknife interval over dialogues.
 
     Returns:
-        By type: scale, slider and options with values: Krippendorff's α, κ with quadratic weights
-        (mean over pairs of raters), ICC(2,1); yes/no and choice: nominal α, κ, Fleiss' κ; several
-        choices: α of sets (MASI) and nominal α of each option; labels of utterances: the same over
-        utterances; rankings: mean τ-b and Kendall's W; best–worst: the same with the others tied
-        between; preferences: nominal, ordinal and interval α over b < tie < a, nominal α without
-        ties, κ, S1 and S2; spans: F1 and α over characters. None for text and corrections.
+        Where an answer is one value, by the level of measurement. Ordinal and interval:
+        Krippendorff's α, κ with quadratic weights (mean over pairs of raters), ICC(2,1); nominal:
+        nominal α, κ, Fleiss' κ; rankings: mean τ-b and Kendall's W, of best–worst with the others
+        tied between; preferences: nominal, ordinal and interval α over b < tie < a, nominal α
+        without ties, κ, S1 and S2; text: none. By type where it is several values: α of sets
+        (MASI) and nominal α of each option, of labels the same over utterances; of spans, F1 and α
+        over characters.
     """
     context = _Context(question, units, intervals)
     match question.type:
-        case "scale" | "slider":
-            return context.numbers()
-        case "yes_no":
-            return context.categories()
-        case "choice":
-            return context.numbers() if question.scores else context.categories()
         case "choices":
             return (context.numbers() if question.scores else ()) + context.sets()
         case "utterance_labels":
             return _of_utterances(question, units, intervals)
-        case "ranking" | "best_worst":
+        case "span":
+            return context.spans() + (context.numbers() if question.scores else ())
+    match question.measurement:
+        case "ordinal" | "interval":
+            return context.numbers()
+        case "nominal":
+            return context.categories()
+        case "ranking":
             return context.rankings()
         case "preference":
             return context.preferences()
-        case "span":
-            return context.spans() + (context.numbers() if question.scores else ())
-        case _:
+        case "text":
             return ()
 
 

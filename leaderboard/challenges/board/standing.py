@@ -135,7 +135,9 @@ def places_of(
                 strict=True,
             )
         )
-    means = round_off(np.array([scores[number].mean.value for number in competing], dtype=np.float64))
+    means = round_off(
+        np.array([scores[number].mean.value for number in competing], dtype=np.float64)
+    )
     return [
         _place(number, scores[number], ranks.get(number), unranked, means, metric)
         for number in range(len(scores))
