@@ -109,7 +109,10 @@ class CorpusBleu:
             progress(len(examples))
         if not found.ref_len:
             return NO_READABLE_REFERENCE
-        return found.score / 100 if self._smooth == "exp" else _without_smoothing(found)
+        if self._smooth == "exp":
+            return found.score / 100
+        lengths = [len(bleu.tokenizer(response).split()) for response, _ in pairs]
+        return _without_smoothing(found, lengths)
 
     def _treebank_tokens(self, fold_text: Callable[[str], str]) -> Callable[[str], str]:
         from nltk.tokenize import TreebankWordTokenizer
@@ -123,13 +126,18 @@ class CorpusBleu:
         return prepare
 
 
-def _without_smoothing(found: Any) -> float:
-    """NLTK's ``corpus_bleu`` from sacrebleu's counts."""
+def _without_smoothing(found: Any, lengths: Sequence[int]) -> float:
+    """NLTK's ``corpus_bleu`` from sacrebleu's counts: a response that is too short for an n-gram
+    counts as one."""
     if not found.counts[0]:
         return 0.0
     logs = [
-        math.log(count / total if count else sys.float_info.min)
-        for count, total in zip(found.counts, found.totals, strict=True)
+        math.log(
+            count / (total + sum(length < order for length in lengths))
+            if count
+            else sys.float_info.min
+        )
+        for order, (count, total) in enumerate(zip(found.counts, found.totals, strict=True), 1)
     ]
     return float(found.bp) * math.exp(math.fsum(logs) / len(logs))
 

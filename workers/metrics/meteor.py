@@ -4,23 +4,32 @@ Words are aligned in three passes over what is left: same word, same Porter stem
 WordNet. With m matched words in c chunks, P = m / words of the response, R = m / words of the
 reference: F = PR / (αP + (1−α)R) and the score is F · (1 − γ (c/m)^β) (Banerjee and Lavie, 2005; α
 = .9, β = 3, γ = .5). NLTK does the alignment; what it looks up again and again (stems, synonyms) is
-remembered here.
+remembered here. NLTK 3.5 aligned otherwise: that is done here.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache, partial
+from itertools import pairwise
 from typing import Any
 
 from workers.metrics import wordnet
-from workers.metrics.base import Metric, OptionValue
-from workers.metrics.common.against_references import AgainstReferences
+from workers.metrics.base import Metric, Option, OptionValue
+from workers.metrics.common.against_references import AgainstReferences, best_of
 from workers.metrics.common.lexical import TokenisedText
 from workers.metrics.common.tokenisation import OPTIONS
 
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
+NLTK = Option(
+    "nltk",
+    "present",
+    "whose alignment: present; or 3.5, where synonyms are looked up of words instead of stems, and "
+    "a word that was matched by its stem may be matched by a synonym again",
+    ("present", "3.5"),
+)
 _CACHED_TEXTS = 50_000
 
 
@@ -59,6 +68,9 @@ class _RememberingWordNet:
     def _look_up(self, word: str) -> tuple[_Synonyms, ...]:
         names = {lemma.name() for synset in self._reader.synsets(word) for lemma in synset.lemmas()}
         return tuple(_Synonyms(name) for name in sorted(names))
+
+    def names(self, word: str) -> list[str]:
+        return [synonym.name() for synonym in self.synsets(word)]
 
 
 @cache
@@ -119,10 +131,74 @@ def meteor(
     return score
 
 
+def meteor_of_nltk_3_5(
+    response: TokenisedText, reference: TokenisedText, lexicon: _RememberingWordNet
+) -> float:
+    """METEOR against one reference, as NLTK 3.5 computes it.
+
+    Args:
+        lexicon: WordNet, for synonyms.
+
+    Returns:
+        0 where no word matches. Above 1 is possible: what a stem has matched, a synonym may match
+        again, so that m may be larger than either text.
+
+    The formula is that of ``meteor``.
+    """
+    of_response = [*enumerate(token.lower() for token in response.tokens)]
+    of_reference = [*enumerate(token.lower() for token in reference.tokens)]
+    stem = _stemmer().stem
+    same = _latest_matches(of_response, of_reference, lambda word: (word,))
+    left, free = ({place for place, _ in same}, {place for _, place in same})
+    of_response = [one for one in of_response if one[0] not in left]
+    of_reference = [one for one in of_reference if one[0] not in free]
+    same_stem = _latest_matches(
+        [(place, stem(word)) for place, word in of_response],
+        [(place, stem(word)) for place, word in of_reference],
+        lambda word: (word,),
+    )
+    synonym = _latest_matches(
+        of_response,
+        of_reference,
+        lambda word: {word, *(name for name in lexicon.names(word) if "_" not in name)},
+    )
+    aligned = sorted(same + same_stem + synonym, key=lambda pair: pair[0])
+    m = len(aligned)
+    if not m:
+        return 0.0
+    chunks = 1 + sum(
+        (after[0] - before[0], after[1] - before[1]) != (1, 1)
+        for before, after in pairwise(aligned)
+    )
+    precision, recall = m / len(response), m / len(reference)
+    f = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall)
+    return f * (1 - GAMMA * (chunks / m) ** BETA)
+
+
+def _latest_matches(
+    response: Sequence[tuple[int, str]],
+    reference: Sequence[tuple[int, str]],
+    forms: Callable[[str], Iterable[str]],
+) -> list[tuple[int, int]]:
+    """From the response's last word to its first: the place of each, and of the last word of the
+    reference that is one of its forms and still free."""
+    free: dict[str, list[int]] = defaultdict(list)
+    for place, word in reference:
+        free[word].append(place)
+    pairs = []
+    for place, word in reversed(response):
+        matching = [free[form] for form in forms(word) if free.get(form)]
+        if matching:
+            pairs.append((place, max(matching, key=lambda places: places[-1]).pop()))
+    return pairs
+
+
 def _build(options: Mapping[str, OptionValue]) -> AgainstReferences:
     """Raises ``LookupError`` where WordNet is not installed: ``METRIC.missing`` says so
     beforehand."""
     lexicon = _lexicon(str(wordnet.default_folder()))
+    if options["nltk"] == "3.5":
+        return AgainstReferences(options, best_of(partial(meteor_of_nltk_3_5, lexicon=lexicon)))
     return AgainstReferences(options, partial(meteor, lexicon=lexicon))
 
 
@@ -142,7 +218,7 @@ METRIC = Metric(
     "workshop",
     build=_build,
     needs=frozenset({"reference"}),
-    options=OPTIONS,
+    options=(*OPTIONS, NLTK),
     signature_facts=(
         ("implementation", "nltk"),
         ("wordnet", "3.0"),
@@ -169,7 +245,8 @@ and it is NLTK's METEOR: the Java program METEOR 1.5 has other parameters and pa
 other numbers.
 
 It equals NLTK's `meteor_score` on words split at white space: α = 0.9, β = 3, γ = 0.5. A response
-equal to its reference of n words scores 1 − 0.5/n³.
+equal to its reference of n words scores 1 − 0.5/n³. With nltk=3.5 it equals that older version, of which
+the FBD paper's numbers are.
 
 It needs WordNet 3.0, which the project does not ship. `make setup` provides it, or alone `python -m
 workers.metrics.wordnet`, which takes a copy that the machine has, else the dictionary in the source

@@ -109,6 +109,27 @@ def missing() -> str:
     return "" if complete else MISSING
 
 
+def irregular_forms() -> dict[str, str]:
+    """Base form of each irregular form of English, from WordNet's lists of exceptions.
+
+    Of adjectives, nouns, verbs and adverbs in this order, a later list replaces an earlier one's
+    (*better*: well), which is how ROUGE-1.5.5 has them.
+
+    Returns:
+        The first base form that the list names.
+
+    Raises:
+        OSError: WordNet is not installed; see ``missing``.
+    """
+    dictionary = dictionary_folder(default_folder())
+    found = {}
+    for part in ("adj", "noun", "verb", "adv"):
+        for line in (dictionary / f"{part}.exc").read_text(encoding="ascii").splitlines():
+            form, base, *_ = line.split()
+            found[form] = base
+    return found
+
+
 def lexnames() -> str:
     """Content of the file ``lexnames``, lexnames(5WN).
 

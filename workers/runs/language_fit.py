@@ -71,7 +71,7 @@ def why_hard_to_read(configuration: Configuration, version: CorpusVersion) -> st
     sentence; "" where they do, as far as can be told without computing."""
     language, options = language_of(version), configuration.options
     tokenize = options.get("tokenize")
-    if tokenize == "rouge-score" and language in NOT_LATIN:
+    if tokenize in ("rouge-score", "py-rouge") and language in NOT_LATIN:
         return (
             "its tokens are the letters a to z and figures: it reads nothing of "
             f"{language_name(language)}"

@@ -60,11 +60,13 @@ def test_corpus_bleu_equals_sacrebleu(language: str, tokenize: str) -> None:
     assert ("tokenize", tokenize) in scorer.account().facts
 
 
-@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("first", [0, 1, 2])
 def test_corpus_bleu_of_treebank_tokens_without_smoothing_equals_nltk(first: int) -> None:
-    """In the second text alone no three words match, which NLTK does not make 0."""
+    """In the last text alone no three words match, which NLTK does not make 0; the second has no three
+    words."""
     texts = [
         ("The cat can't sit.", "The CAT can't sit there."),
+        ("Oh no", "Oh no no"),
         ("a b c d e", "x a b y c"),
     ][first:]
     tokens = TreebankWordTokenizer().tokenize

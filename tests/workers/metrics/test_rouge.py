@@ -9,11 +9,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
+from leaderboard.reproduction.fbd import OURS
 from tests.workers.metrics.pairs import OWN, fbd_systems, golden, score, usr_examples
+from workers.metrics import wordnet
 from workers.metrics.base import Example
-from workers.metrics.common.configuration import parse
+from workers.metrics.common.configuration import MetricUnavailableError, parse
 from workers.metrics.common.lexical import TokenisedText, longest_common_subsequence, normalise
 
+needs_wordnet = pytest.mark.skipif(bool(wordnet.missing()), reason=wordnet.missing())
 NAMES = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL"}
 
 
@@ -58,6 +61,33 @@ def test_rouge_l_by_hand() -> None:
 def test_stems_match_only_where_asked_for() -> None:
     assert score("rouge_1", "walking", "walked") == 0.0
     assert score("rouge_1[stem=true]", "walking", "walked") == 1.0
+
+
+@needs_wordnet
+def test_py_rouge_takes_the_base_form_of_an_irregular_word() -> None:
+    """went is go; better is well rather than good; cannot stays one word, wanna is two."""
+    py_rouge = "rouge_1[tokenize=py-rouge,stem=true]"
+    assert score(py_rouge, "went", "go") == score(py_rouge, "better", "well") == 1.0
+    assert score(py_rouge, "better", "good") == 0.0
+    assert score(py_rouge, "cannot", "can not") == 0.0
+    assert score(py_rouge, "I wanna go", "na") == pytest.approx(2 / (4 + 1))
+
+
+def test_py_rouge_s_stems_need_wordnet(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIALEVAL_HOME", str(tmp_path))
+    with pytest.raises(MetricUnavailableError, match=r"rouge_l.*WordNet 3\.0 is not installed"):
+        parse("rouge_l[tokenize=py-rouge,stem=true]").scorer()
+    assert score("rouge_l[tokenize=py-rouge]", "tea", "tea") == 1.0
+
+
+@needs_wordnet
+@pytest.mark.parametrize("corpus", ["personam", "dailyh", "empathetic"])
+def test_py_rouge_s_equal_the_reference_means_on_fbd(corpus: str) -> None:
+    """But for the few words that the package stems by a list of its own."""
+    expected = golden("fbd_corpora.json")["corpora"][corpus]["metrics"]["rougeL_repo_pyrouge"]
+    scorer = parse(OURS["ROUGE-L"]).scorer()
+    ours = [math.fsum(scorer.score(examples)) / len(examples) for examples in fbd_systems(corpus)]
+    assert ours == pytest.approx(expected["system_scores"], abs=2e-4)
 
 
 def test_words_of_three_characters_are_not_stemmed() -> None:

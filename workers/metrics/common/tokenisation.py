@@ -4,8 +4,9 @@ tokeniser, each with a name.
 ``tokenize=auto`` follows the corpus's language: ``words`` for English, and where no language is
 known, which cuts at white space and makes each character a token in scripts that are written
 without spaces; sacrebleu's tokenisers for Chinese, Japanese and Korean, characters where words are
-written without spaces, else sacrebleu's ``intl``. ``parlai`` and ``rouge-score`` are the rules of
-these packages to the letter, without Unicode folding: with them the papers' numbers were computed.
+written without spaces, else sacrebleu's ``intl``. ``parlai``, ``rouge-score`` and ``py-rouge`` are the rules
+of these packages to the letter, without Unicode folding: with them the papers' numbers were
+computed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from functools import cache, lru_cache
 
 import regex
 
+from workers.metrics import wordnet
 from workers.metrics.base import Option, OptionValue, SignatureFields
 from workers.metrics.common.lexical import (
     Analysis,
@@ -31,7 +33,7 @@ from workers.metrics.common.unicode_folding import fold
 SACREBLEU = ("13a", "intl", "zh", "ja-mecab", "ko-mecab", "char")
 """sacrebleu's, by its names. Its flores and spm tokenisers download a model, so they are left
 out."""
-AS_PUBLISHED = ("parlai", "rouge-score")
+AS_PUBLISHED = ("parlai", "rouge-score", "py-rouge")
 
 NORMALIZE = Option(
     "normalize",
@@ -42,8 +44,8 @@ TOKENIZE = Option(
     "tokenize",
     "auto",
     "how tokens are cut: auto, by the corpus's language; words, at white space (single characters "
-    "in Chinese, Thai and the like); one of sacrebleu's; parlai or rouge-score, as these packages "
-    "do, without Unicode folding",
+    "in Chinese, Thai and the like); one of sacrebleu's; parlai, rouge-score or py-rouge, as these "
+    "packages do, without Unicode folding",
     ("auto", "words", *SACREBLEU, *AS_PUBLISHED),
 )
 UNICODE = Option(
@@ -73,6 +75,7 @@ _UNSPACED = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]"
 )
 _ROUGE_SCORE_TOKEN = re.compile("[a-z0-9]+")
+_NOT_PY_ROUGE = re.compile("[^a-z0-9]")
 _SHORTEST_STEMMED = 4
 
 
@@ -190,6 +193,8 @@ def _cut(settings: Tokenisation) -> Callable[[str], list[str]]:
     if settings.tokenize == "rouge-score":
         clean = normalise if settings.normalize else str
         return lambda text: _ROUGE_SCORE_TOKEN.findall(clean(text).lower())
+    if settings.tokenize == "py-rouge":
+        return _py_rouge_tokens(normalise if settings.normalize else str)
     if settings.tokenize == "words":
         folded = fold if settings.unicode == "fold" else str
         words = settings.normalised_tokens if settings.normalize else str.split
@@ -207,11 +212,26 @@ def _cut(settings: Tokenisation) -> Callable[[str], list[str]]:
     return lambda text: tokenizer(settings.prepared(text)).split()
 
 
+def _py_rouge_tokens(clean: Callable[[str], str]) -> Callable[[str], list[str]]:
+    """NLTK's Treebank tokens of letters a to z and figures, with *cannot* in one."""
+    from nltk.tokenize import TreebankWordTokenizer
+
+    treebank = TreebankWordTokenizer().tokenize
+
+    def tokens_of(text: str) -> list[str]:
+        plain = _NOT_PY_ROUGE.sub(" ", clean(text).lower()).replace("cannot", "_cannot_")
+        return [token.replace("_cannot_", "cannot") for token in treebank(plain)]
+
+    return tokens_of
+
+
 def _content(settings: Tokenisation) -> Analysis:
     """Tokens without punctuation, in lower case; stemmed by Porter's rules for English where asked
     for."""
     analyse = _remembered(replace(settings, content_only=False, stem=False))
-    stemmed = _porter_stem() if settings.stem else None
+    stemmed = None
+    if settings.stem:
+        stemmed = _py_rouge_stem() if settings.tokenize == "py-rouge" else _porter_stem()
 
     def content_of(text: str) -> TokenisedText:
         found = analyse(text)
@@ -237,3 +257,13 @@ def _porter_stem() -> Callable[[str], str]:
     from nltk.stem.porter import PorterStemmer
 
     return lru_cache(maxsize=50_000)(PorterStemmer().stem)
+
+
+def _py_rouge_stem() -> Callable[[str], str]:
+    """py-rouge's, without its own list of 137 words: base forms of irregular words, and Porter's
+    stems as he published them."""
+    from nltk.stem.porter import PorterStemmer
+
+    irregular = wordnet.irregular_forms()
+    stem = PorterStemmer(PorterStemmer.ORIGINAL_ALGORITHM).stem
+    return lru_cache(maxsize=50_000)(lambda word: irregular.get(word) or stem(word))
