@@ -12,7 +12,6 @@ import re
 import time
 import tomllib
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +42,6 @@ from tests.annotations.formats.importers.helpers import file_of, problems, surve
 from tests.dialeval_site.documents import SHELL, Block, blocks
 from tests.site import PROJECT
 from workers.judges.core.prompt_file import read_prompt
-from workers.metrics.base import Example
 from workers.models import MetricRun
 
 # --- which block is held to what ------------------------------------------------------------------
@@ -100,7 +98,6 @@ def held_here() -> dict[tuple[str, str], Callable[..., None]]:
         ("docs/challenges.md", "received -->"): names_all(Submission.State.values),
         ("docs/workers.md", "pending --claim"): names_all(MetricRun.State.values),
         ("docs/design.md", "manage.py  requirements.txt"): names_what_is_there,
-        ("docs/design.md", "@dataclass(frozen=True)"): has_the_fields_of_an_example,
         ("docs/formats.md", "ratings.json: $[3]"): are_said_of_such_files,
         ("docs/formats.md", '{"metric": "word_f1"'): is_a_line_of_exported_scores,
         ("docs/formats.md", '{"metric": "my_metric"'): is_a_line_of_submitted_metrics,
@@ -224,12 +221,6 @@ def names_what_is_there(block: Block, _: Path) -> None:
     assert [
         name for name in block.text.splitlines()[0].split() if not (PROJECT / name).exists()
     ] == []
-
-
-def has_the_fields_of_an_example(block: Block, _: Path) -> None:
-    (declared,) = [node for node in ast.parse(block.text).body if isinstance(node, ast.ClassDef)]
-    names = [node.target.id for node in declared.body if isinstance(node, ast.AnnAssign)]
-    assert names == [field.name for field in fields(Example)]
 
 
 # --- formats.md -----------------------------------------------------------------------------------
