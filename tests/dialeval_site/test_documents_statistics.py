@@ -17,7 +17,7 @@ def sources() -> list[tuple[str, str]]:
     """(first author, year) of the column *source*: ``Cohen 1960, 1968`` are two."""
     found = []
     for row in table_rows(PAGE):
-        for source in re.split(r";\s*", row[3] if len(row) == 5 else ""):
+        for source in re.split(r";\s*", row[2] if len(row) == 4 else ""):
             years = re.findall(r"\b(?:19|20)\d\d\b", source)
             found += [(re.split(r"[ ,]", source)[0], year) for year in years]
     return found
