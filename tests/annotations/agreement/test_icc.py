@@ -115,6 +115,12 @@ def test_a_large_offset_costs_no_digits() -> None:
     assert icc(shifted).single.value == pytest.approx(icc(matrix).single.value, abs=1e-9)
 
 
+def test_one_degree_of_freedom_of_the_error_is_enough() -> None:
+    """Means of items 1.5 and 3.5, of raters 2.5: mean squares 4, 0 and 1, so σ²_i = (4 − 1)/2, σ²_r
+    = (0 − 1)/2, σ²_e = 1, and 1.5 / (1.5 − 0.5 + 1)."""
+    assert icc(matrix_of([1, 4], [2, 3])).single.value == pytest.approx(0.75)
+
+
 def test_raters_that_share_too_few_items_are_undefined() -> None:
     # Two items, each with its own two raters: no degree of freedom is left for the error.
     found = icc(matrix_of([1, _], [2, _], [_, 3], [_, 5]))

@@ -56,6 +56,11 @@ def test_a_constant_metric_is_undefined_and_the_others_are_not():
     assert found[0, 2].value is not None
 
 
+def test_two_constant_metrics_are_undefined_together():
+    pair = correlate_metrics(np.full((2, 60), 0.5), DIALOGUE)[0]
+    assert pair.pearson.reason == "all scores of both metrics are equal"
+
+
 @pytest.mark.parametrize(
     "scores", [np.full((2, 3), np.nan), np.zeros((2, 0)), np.array([[1.0, 2], [2, 1]])]
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from leaderboard.statistics.correlation.true_means import normal_scores
+from leaderboard.statistics.correlation.true_means import _imputed_ratings, normal_scores
 
 
 def test_scores_are_blom_s_and_equal_means_share_theirs():
@@ -32,3 +32,17 @@ def test_without_an_error_nothing_moves_a_score():
     scores, slopes = normal_scores(np.array([0.0, 1.0, 3.0]), 0.0)
     assert scores[2] == pytest.approx(norm.ppf(2.625 / 3.25))
     assert slopes.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_true_means_are_drawn_around_the_shrunk_means_with_the_rest_of_the_variance():
+    """Mean Σ(Σ + C)⁻¹x, covariance Σ − Σ(Σ + C)⁻¹Σ: without chance the mean comes, and each normal
+    number of 1 adds its column of the covariance's Cholesky root."""
+    true, error = np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([[0.5, 0.1], [0.1, 1.0]])
+    seen = np.array([[0.7], [-0.4]])  # one system
+    normal = np.array([[[0.0], [1.0], [0.0]], [[0.0], [0.0], [1.0]]])  # three draws
+    drawn = _imputed_ratings(seen, error[None], np.stack([true] * 3), np.ones(3), normal)
+    weight = true @ np.linalg.inv(true + error)
+    mean, root = (weight @ seen)[:, 0], np.linalg.cholesky(true - weight @ true)
+    assert drawn[:, 0, 0] == pytest.approx(mean)
+    assert drawn[:, 1, 0] == pytest.approx(mean + root[:, 0])
+    assert drawn[:, 2, 0] == pytest.approx(mean + root[:, 1])

@@ -16,7 +16,7 @@ def test_the_t_band_is_that_of_the_textbook():
     s² = 1.8 / 2 = 0.9; at x̄ the half width is 4.302653 · √(0.9 / 4) = 2.040927, at x = 1 it is
     4.302653 · √(0.9 · (1/4 + 2.25/5)) = 3.415124."""
     band = regression_band(np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 4]))
-    assert band.method == "t"
+    assert (band.method, band.clusters) == ("t", 0)
     middle = len(band.human) // 2
     assert (band.high - band.low)[middle] / 2 == pytest.approx(2.040927, abs=1e-5)
     assert (band.high - band.low)[0] / 2 == pytest.approx(3.415124, abs=1e-5)

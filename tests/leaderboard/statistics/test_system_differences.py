@@ -195,6 +195,18 @@ def test_a_few_shared_dialogues_do_not_throw_the_others_away() -> None:
     assert found.difference.value == pytest.approx(np.nanmean(first) - np.nanmean(second))
 
 
+def test_what_two_systems_share_in_a_dialogue_cancels_in_the_error() -> None:
+    """Means 3 and 4, a dialogue each of three; c² = 3/2. Both lie 2 below their mean in the one
+    that they share: 0. In the others one of them strays by 2/3, twice: s² = 2 · 3/2 · 4/9 = 4/3.
+    Welch: (4/3 + 4/3)² / (2 · (4/3)² / 2) = 4 degrees of freedom, t = 2.776445."""
+    first = np.array([1.0, 3.0, 5.0, np.nan, np.nan])
+    second = np.array([2.0, np.nan, np.nan, 4.0, 6.0])
+    found = compare_systems(first, second, np.arange(5))
+    assert not found.is_paired
+    half = 2.776445 * (4 / 3) ** 0.5
+    assert found.difference.ci == pytest.approx((-1 - half, -1 + half), abs=1e-5)
+
+
 def test_a_few_missing_scores_leave_a_comparison_paired() -> None:
     first, second = np.arange(20.0) % 5, np.arange(20.0) % 7
     first[:3], second[-2:] = np.nan, np.nan

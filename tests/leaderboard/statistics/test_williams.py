@@ -29,7 +29,9 @@ def test_t_by_hand():
     # n = 7, r = 0.6, 0.2 and 0.5: D = 1 − 0.36 − 0.04 − 0.25 + 2·0.6·0.2·0.5 = 0.47; r̄ = 0.4, (1 −
     # 0.5)³ = 0.125; t = 0.4 · √(6 · 1.5 / (2 · 6/4 · 0.47 + 0.16 · 0.125)) = 0.4 · √(9 / 1.43) =
     # 1.00349.
-    assert williams_of_correlations(0.6, 0.2, 0.5, 7).t == pytest.approx(1.003490, abs=1e-5)
+    found = williams_of_correlations(0.6, 0.2, 0.5, 7)
+    assert found.t == pytest.approx(1.003490, abs=1e-5)
+    assert found.difference.value == pytest.approx(0.4)
 
 
 def test_scores_give_what_their_correlations_give():
