@@ -2,20 +2,22 @@
 per aspect.
 
 PeaCoK (Gao et al. 2023) describes a head persona in four aspects, each with or without a
-relationship to others; so an attribute stands under one of eight keys. The files beside this module
-are our own writing.
+relationship to others; so an attribute stands under one of eight keys. A list of PeaCoK's triples
+is read, too, and put into sentences. The files beside this module are our own writing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from annotations.formats.importers.fields import JsonObject, all_or_none
 from annotations.formats.importers.json_source import array_elements
 from annotations.formats.importers.problems import Problems
+from annotations.personas.triples import aspect_of, head_sentence, is_negative, sentence_of
 from common.text import text_fault
 
 ASPECTS = tuple(
@@ -29,7 +31,10 @@ ADULT = 18
 GENDERS = ("female", "male")
 LONGEST_SENTENCE = 300
 LONGEST_WORD = 100
+LONGEST_TRIPLE = 200
+"""Of a head, relation or tail, which become a sentence."""
 MOST_HEADS = 20_000
+TOO_MANY_HEADS = f"is one head persona too many; at most {MOST_HEADS:,} are allowed"
 FEWEST_HEADS = 4
 """A pair of personas has four heads, all different."""
 
@@ -91,9 +96,24 @@ def load_knowledge(path: Path | None = None) -> Knowledge:
 
 def _heads(path: Path) -> tuple[Head, ...]:
     problems = Problems(path.name)
+    elements = array_elements(path, problems)
+    first = next(elements, None)
+    if first is not None and isinstance(first[1], list):
+        heads = _heads_of_triples(chain([first], elements), problems)
+    else:
+        heads = _heads_of_rows(chain([first] if first else [], elements), problems)
+    if len(heads) < FEWEST_HEADS and not problems.found:
+        problems.add(
+            "$", "", f"holds {len(heads)} head personas; a pair needs at least {FEWEST_HEADS}"
+        )
+    problems.raise_if_any()
+    return tuple(heads)
+
+
+def _heads_of_rows(elements: Iterable[tuple[str, Any]], problems: Problems) -> list[Head]:
     heads: list[Head] = []
     seen: set[str] = set()
-    for row in _rows(path, problems):
+    for row in _rows_of(elements, problems):
         head = _head(row)
         if head is None:
             continue
@@ -102,15 +122,48 @@ def _heads(path: Path) -> tuple[Head, ...]:
         seen.add(head.text)
         heads.append(head)
         if len(heads) > MOST_HEADS:
-            problems.stop(
-                row.where, "", f"is one head persona too many; at most {MOST_HEADS:,} are allowed"
-            )
-    if len(heads) < FEWEST_HEADS and not problems.found:
-        problems.add(
-            "$", "", f"holds {len(heads)} head personas; a pair needs at least {FEWEST_HEADS}"
+            problems.stop(row.where, "", TOO_MANY_HEADS)
+    return heads
+
+
+def _heads_of_triples(elements: Iterable[tuple[str, Any]], problems: Problems) -> list[Head]:
+    """The heads of negative impression are left out."""
+    attributes: dict[str, dict[str, list[Sentence]]] = {}
+    for where, value in elements:
+        triple = _triple(value, where, problems)
+        if triple is None or is_negative(triple[0]):
+            continue
+        head, aspect, tail = triple
+        of_head = attributes.setdefault(head_sentence(head), {})
+        sentence = Sentence(sentence_of(aspect, tail), YOUNGEST)
+        if sentence not in of_head.setdefault(aspect, []):
+            of_head[aspect].append(sentence)
+        if len(attributes) > MOST_HEADS:
+            problems.stop(where, "", TOO_MANY_HEADS)
+    return [
+        Head(
+            Sentence(text),
+            {aspect: tuple(of_head[aspect]) for aspect in ASPECTS if aspect in of_head},
         )
-    problems.raise_if_any()
-    return tuple(heads)
+        for text, of_head in attributes.items()
+    ]
+
+
+def _triple(value: Any, where: str, problems: Problems) -> tuple[str, str, str] | None:
+    """Head, aspect and tail."""
+    if not (isinstance(value, list) and len(value) == 3 and all(isinstance(p, str) for p in value)):
+        problems.add(where, "", "must be a list of three texts: head, relation and tail")
+        return None
+    head, relation, tail = value
+    for place, text in enumerate(value):
+        if fault := text_fault(text, LONGEST_TRIPLE):
+            problems.add(where, f"[{place}]", fault)
+            return None
+    aspect = aspect_of(relation)
+    if aspect is None:
+        problems.add(where, "[1]", f"{relation!r} is no relation of PeaCoK's")
+        return None
+    return head, aspect, tail
 
 
 def _head(row: JsonObject) -> Head | None:
@@ -157,13 +210,20 @@ def _attribute(value: Any, row: JsonObject, path: str) -> Sentence | None:
 
 
 def _family(path: Path) -> tuple[Sentence, ...]:
+    """A sentence with ``{n}`` is as many as there are ``numbers`` to fill in."""
     problems = Problems(path.name)
-    found = []
+    found: list[Sentence] = []
     for row in _rows(path, problems):
-        row.refuse_unknown(("text", "min_age", "max_age", "tags"))
-        found.append(_sentence(row, "text"))
+        row.refuse_unknown(("text", "min_age", "max_age", "tags", "numbers"))
+        sentence = _sentence(row, "text")
+        numbers = row.texts("numbers", LONGEST_WORD) if row.has("numbers") else ("",)
+        if sentence is not None:
+            found += [
+                replace(sentence, text=sentence.text.replace("{n}", number))
+                for number in numbers or ()
+            ]
     problems.raise_if_any()
-    return tuple(sentence for sentence in found if sentence is not None)
+    return tuple(found)
 
 
 def _names(path: Path) -> tuple[Name, ...]:
@@ -180,7 +240,11 @@ def _names(path: Path) -> tuple[Name, ...]:
 
 
 def _rows(path: Path, problems: Problems) -> Iterator[JsonObject]:
-    for where, value in array_elements(path, problems):
+    return _rows_of(array_elements(path, problems), problems)
+
+
+def _rows_of(elements: Iterable[tuple[str, Any]], problems: Problems) -> Iterator[JsonObject]:
+    for where, value in elements:
         row = JsonObject.of(value, where, problems)
         if row is not None:
             yield row

@@ -35,6 +35,12 @@ def test_the_own_knowledge_is_large_enough_and_uses_all_eight_aspects() -> None:
     assert all(head.sentence.min_age >= 18 for head in own.heads)
 
 
+def test_numbers_are_filled_into_family_sentences() -> None:
+    texts = [sentence.text for sentence in load_knowledge().family]
+    assert {"I have two sons.", "I have three sons.", "I have four sons."} <= set(texts)
+    assert not any("{n}" in text for text in texts)
+
+
 def test_attributes_are_sentences_or_objects_with_ages_and_tags(tmp_path: Path) -> None:
     rows = json.loads(json.dumps(GOOD))
     rows[0]["attributes"]["experience"].append(

@@ -42,7 +42,7 @@ class Command(ConsoleCommand):
             "--knowledge",
             type=Path,
             metavar="FILE",
-            help="head personas with attributes: docs/formats.md (default: the project's own)",
+            help="head personas with attributes, or X (default: the project's own)",
         )
         add_format_argument(parser)
 
