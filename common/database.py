@@ -1,8 +1,7 @@
 """Queries that every page asks, written as SQL once a process: only the values change.
 
 To put such a query together takes Django one to three milliseconds, ten times what the database
-then needs for the answer; a leaderboard asked seven of them. They stay querysets in the code, and
-go through ``Manager.raw``.
+then needs for the answer; a leaderboard asked seven of them. They stay querysets in the code.
 
 ``read_snapshot`` reads much from a database that others write to: everything as it was in one
 moment.
@@ -12,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from django.db import connection, transaction
@@ -31,6 +31,30 @@ class Given(Expression):
         return "%s", [self]
 
 
+@dataclass(frozen=True, slots=True)
+class _Written(Generic[Row]):
+    """A query as SQL, and how a row of its answer becomes an instance."""
+
+    model: type[Row]
+    sql: str
+    places: tuple[Any, ...]
+    columns: slice
+    """Those of the model; ``fields`` names them."""
+    fields: tuple[str, ...]
+    annotations: dict[str, int]
+    converters: dict[int, tuple[list[Any], Any]]
+
+    def instance(self, row: tuple[Any, ...]) -> Row:
+        values = list(row)
+        for place, (converters, expression) in self.converters.items():
+            for convert in converters:
+                values[place] = convert(values[place], expression, connection)
+        made = self.model.from_db(connection.alias, self.fields, values[self.columns])
+        for name, place in self.annotations.items():
+            setattr(made, name, values[place])
+        return made
+
+
 class CompiledQuery(Generic[Row]):
     """``make`` gives the queryset with ``Given`` in the places of values. Columns that it defers or
     annotates are deferred and annotated here, too; ``select_related`` and ``prefetch_related`` are
@@ -38,33 +62,47 @@ class CompiledQuery(Generic[Row]):
 
     def __init__(self, make: Callable[[], QuerySet[Row]]) -> None:
         self._make = make
-        self._written: tuple[type[Row], str, tuple[Any, ...]] | None = None
+        self._written: _Written[Row] | None = None
 
     def rows(self, **values: Any) -> list[Row]:
-        model, sql, places = self._as_sql()
-        return list(model._base_manager.raw(sql, _filled(places, values)))
+        written = self._as_sql()
+        return [written.instance(row) for row in self._answer(written, values)]
 
     def tuples(self, **values: Any) -> list[tuple[Any, ...]]:
-        """Of a queryset of ``values_list``: what the database says, a tenth of the time of rows.
-        For numbers and texts: no field turns JSON or a date into what Python calls so."""
-        _, sql, places = self._as_sql()
-        with connection.cursor() as cursor:
-            cursor.execute(sql, _filled(places, values))
-            return cursor.fetchall()
+        """Of a queryset of ``values_list``: what the database says. For numbers and texts: no field
+        turns JSON or a date into what Python calls so."""
+        return self._answer(self._as_sql(), values)
 
     def first(self, **values: Any) -> Row | None:
         """The queryset is to ask for one row at most."""
         return next(iter(self.rows(**values)), None)
 
-    def _as_sql(self) -> tuple[type[Row], str, tuple[Any, ...]]:
+    def _as_sql(self) -> _Written[Row]:
         if self._written is None:
             queryset = self._make()
-            self._written = (queryset.model, *queryset.query.sql_with_params())
+            compiler = queryset.query.get_compiler(connection.alias)
+            sql, places = compiler.as_sql()
+            selected = [column for column, *_ in compiler.select]
+            own = (compiler.klass_info or {}).get("select_fields", [])
+            self._written = _Written(
+                queryset.model,
+                sql,
+                places,
+                slice(own[0], own[-1] + 1) if own else slice(0),
+                tuple(selected[place].target.attname for place in own),
+                compiler.annotation_col_map or {},
+                compiler.get_converters(selected),
+            )
         return self._written
 
-
-def _filled(places: tuple[Any, ...], values: dict[str, Any]) -> list[Any]:
-    return [values[one.name] if isinstance(one, Given) else one for one in places]
+    def _answer(self, written: _Written[Row], values: dict[str, Any]) -> list[tuple[Any, ...]]:
+        adapt = connection.ops.adapt_unknown_value
+        given = [
+            adapt(values[one.name]) if isinstance(one, Given) else one for one in written.places
+        ]
+        with connection.cursor() as cursor:
+            cursor.execute(written.sql, given)
+            return cursor.fetchall()
 
 
 @contextmanager

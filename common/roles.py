@@ -8,8 +8,19 @@ from typing import Any
 from django.conf import settings
 from django_otp import user_has_device
 
+from common.database import CompiledQuery, Given
+
 ORGANISER, RATER, PARTICIPANT = "organiser", "rater", "participant"
 ROLES = (ORGANISER, RATER, PARTICIPANT)
+
+
+def _groups_of_account() -> Any:
+    from django.contrib.auth.models import Group
+
+    return Group.objects.filter(user=Given("user")).values_list("name")
+
+
+_ROLE_NAMES: CompiledQuery[Any] = CompiledQuery(_groups_of_account)
 
 
 def is_organiser(user: Any) -> bool:
@@ -39,5 +50,5 @@ def _group_names(user: Any) -> set[str]:
     """Asked several times a page, read once a request: the user object lives as long as the
     request."""
     if not hasattr(user, "_role_names"):
-        user._role_names = set(user.groups.values_list("name", flat=True))
+        user._role_names = {name for (name,) in _ROLE_NAMES.tuples(user=user.pk)}
     return user._role_names

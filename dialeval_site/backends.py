@@ -12,13 +12,14 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth import get_user_model, update_session_auth_hash
 from django.contrib.auth.backends import ModelBackend
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 
 from annotations import rates
 from annotations.accounts import may_act
+from common.database import CompiledQuery, Given
 from dialeval_site.accounts import two_factor
 from dialeval_site.demo.site import is_demo_password
 
@@ -29,7 +30,15 @@ forgotten all visitors have one address, so the second is no number that one vis
 others out with in passing."""
 
 
+_ACCOUNT = CompiledQuery(lambda: get_user_model().objects.filter(pk=Given("pk")))
+
+
 class NoDemoLogInsInProduction(ModelBackend):
+    def get_user(self, user_id: int) -> Any:
+        """At every request of somebody with a log-in."""
+        user = _ACCOUNT.first(pk=user_id)
+        return user if user is not None and self.user_can_authenticate(user) else None
+
     def user_can_authenticate(self, user: Any) -> bool:
         """Django asks this at the log-in and, for a session, at every request."""
         return may_act(user)

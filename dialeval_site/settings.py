@@ -192,6 +192,7 @@ CONTENT_SECURITY_POLICY = {
         "upgrade-insecure-requests": SECURE,
     }
 }
+SESSION_ENGINE = "dialeval_site.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 14 * 86_400
