@@ -62,6 +62,6 @@ def test_an_item_without_places_is_refused() -> None:
 
 
 def test_a_million_slots_take_seconds() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     assert interleave(np.arange(500_000) // 100, k=2, seed=1).size == 1_000_000
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

@@ -87,10 +87,10 @@ GARBAGE = {
 @pytest.mark.parametrize("kind", GARBAGE)
 def test_megabytes_of_garbage_end_soon_with_a_problem(tmp_path: Path, kind: str) -> None:
     path = written(tmp_path, GARBAGE[kind])
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert not check_responses(path, small_layout()).is_sound
     assert not check_scores(path, "turn", small_layout(), ["s"]).is_sound
-    assert time.perf_counter() - begun < 20
+    assert time.process_time() - begun < 20
 
 
 @pytest.mark.parametrize(

@@ -45,10 +45,10 @@ GARBAGE: dict[str, bytes] = {
 @pytest.mark.parametrize(("name", "kind"), list(product(importers(), GARBAGE)))
 def test_garbage_is_refused_soon(tmp_path: Path, name: str, kind: str) -> None:
     path = file_of(tmp_path, GARBAGE[kind])
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(ImportFailed) as failure:
         survey(importers()[name], path)
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
     assert failure.value.problems
 
 

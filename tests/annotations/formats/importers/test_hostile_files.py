@@ -64,9 +64,9 @@ def test_megabytes_of_garbage_end_soon_with_an_error(
     tmp_path: Path, format_name: str, kind: str
 ) -> None:
     path = file_of(tmp_path, GARBAGE[kind])
-    begun = time.perf_counter()
+    begun = time.process_time()
     found = problems(format_name, path)
-    assert time.perf_counter() - begun < 20
+    assert time.process_time() - begun < 20
     assert all(line.startswith("file.json") or line == "and more; stopped" for line in found)
 
 
