@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from django.db import transaction
 from django.utils import timezone
 
 from annotations.campaigns.models import (
@@ -80,8 +79,48 @@ def judge(
 
 
 def judge_all(rater: Participation, items: Iterable[Item], scores: Iterable[int]) -> None:
-    for item, score in zip(items, scores, strict=True):
-        judge(rater, item, score)
+    """As ``judge`` for each of these items, all regular and none rated by the rater: a statement
+    for each table instead of seven for each item."""
+    scored = list(zip(items, scores, strict=True))
+    now, first = timezone.now(), rater.assignments.count()
+    assignments = Assignment.objects.bulk_create(
+        Assignment(
+            participation=rater,
+            item=item,
+            state=Assignment.State.LEASED,
+            position=position,
+            lease_expires_at=now,
+            claimed_at=now,
+            propensity=0.5,
+        )
+        for position, (item, _) in enumerate(scored, first)
+    )
+    free: dict[int, Slot] = {}
+    of_items = Slot.objects.filter(item__in=[item for item, _ in scored], holder__isnull=True)
+    for slot in of_items.order_by("place"):
+        free.setdefault(slot.item_id, slot)
+    for assignment in assignments:
+        free[assignment.item_id].holder = assignment
+    Slot.objects.bulk_update(free.values(), ["holder"])
+    guidelines = rater.campaign.guidelines.first()
+    revisions = RatingRevision.objects.bulk_create(
+        RatingRevision(
+            assignment=assignment,
+            number=1,
+            key=f"{assignment.pk}-1",
+            score=score,
+            guidelines=guidelines,
+            active_ms=4000,
+            submit_ms=4000,
+        )
+        for assignment, (_, score) in zip(assignments, scored, strict=True)
+    )
+    for assignment, revision in zip(assignments, revisions, strict=True):
+        assignment.state, assignment.current = Assignment.State.DONE, revision
+        assignment.lease_expires_at, assignment.finished_at = None, now
+    Assignment.objects.bulk_update(
+        assignments, ["state", "current", "lease_expires_at", "finished_at"]
+    )
 
 
 def table(
@@ -100,8 +139,6 @@ def rated_and_closed(campaign: Campaign, raters: int) -> Campaign:
     """All of it rated by so many people, 2 by the first, 3 by the next; then closed."""
     items = items_of(campaign)
     for score, rater in enumerate(made_raters(campaign, raters), 2):
-        with transaction.atomic():
-            for item in items:
-                judge(rater, item, score)
+        judge_all(rater, items, [score] * len(items))
     Campaign.objects.filter(pk=campaign.pk).update(state="closed", closed_at=timezone.now())
     return Campaign.objects.get(pk=campaign.pk)

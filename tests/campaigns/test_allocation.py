@@ -14,7 +14,7 @@ from annotations.campaigns.actions import allocation
 from annotations.campaigns.actions.allocation import go_on_to_all, look
 from annotations.campaigns.actions.opening import NotReady, open_campaign
 from annotations.campaigns.actions.terms import NothingToDo
-from annotations.campaigns.actions.work_queue import Judgement, fill_queue, rate
+from annotations.campaigns.actions.work_queue import Judgement, fill_queue, rate, rate_and_refill
 from annotations.campaigns.models import Assignment, Campaign, Look, Participation
 from annotations.campaigns.plan.evidence import LOOKS
 from annotations.campaigns.queries.allocation import (
@@ -44,12 +44,13 @@ def score_of(assignment: Assignment) -> int:
 
 def work(rater: Participation, most: int = 10_000) -> tuple[int, str]:
     """How many items were rated, and why there are no more."""
+    desk = fill_queue(rater)
     for done in range(most):
-        desk = fill_queue(rater)
         if not desk.assignments:
             return done, desk.why_empty
         first = desk.assignments[0]
-        rate(rater, first.item.public_id, Judgement(key=f"key {first.pk}", score=score_of(first)))
+        judgement = Judgement(key=f"key {first.pk}", score=score_of(first))
+        _, desk = rate_and_refill(rater, first.item.public_id, judgement)
     return most, ""
 
 

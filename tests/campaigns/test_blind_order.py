@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from annotations.campaigns.actions import work_queue
-from annotations.campaigns.actions.terms import Judgement
 from annotations.campaigns.models import Assignment, Item
 from annotations.campaigns.plan.draw import RECENT_ITEMS
+from tests.campaigns.rating_all import rate_all
 from tests.campaigns.secret_corpus import campaign_on, imported
 from tests.campaigns.sets import made_campaign, made_raters
 from tests.rows import shared
@@ -44,9 +43,7 @@ def orders(folder: Path) -> NDArray[np.int64]:
     campaign = campaign_on(version, "turn", attention_every=None, raters_per_item=RATERS)
     campaign.items.exclude(role=Item.Role.REGULAR).delete()
     for rater in made_raters(campaign, RATERS):
-        while assignments := work_queue.fill_queue(rater).assignments:
-            for one in assignments:
-                work_queue.rate(rater, one.item.public_id, Judgement(key="k", score=3))
+        rate_all(rater)
     met = Assignment.objects.filter(participation__campaign=campaign).order_by(
         "participation", "position"
     )
@@ -137,12 +134,7 @@ def test_an_attention_item_is_as_far_from_its_dialogue_as_any_other() -> None:
     )  # fmt: skip
     met = 0
     for rater in made_raters(campaign, 6):
-        for _ in range(40):
-            work_queue.rate(
-                rater,
-                work_queue.fill_queue(rater, 1).assignments[0].item.public_id,
-                Judgement(key="k", score=3),
-            )
+        assert len(rate_all(rater, most=40)) == 40
         order = rater.assignments.order_by("position").values_list(
             "item__dialogue__position", "item__role"
         )
@@ -171,12 +163,7 @@ def test_of_few_dialogues_a_check_comes_back_no_sooner_either() -> None:
     )
     checks = 0
     for rater in made_raters(campaign, 6):
-        for _ in range(20):
-            work_queue.rate(
-                rater,
-                work_queue.fill_queue(rater, 1).assignments[0].item.public_id,
-                Judgement(key="k", score=3),
-            )
+        assert len(rate_all(rater, most=20)) == 20
         order = list(
             rater.assignments.order_by("position").values_list(
                 "item__dialogue__position", "item__role"
