@@ -77,8 +77,8 @@ def something_of_everything() -> dict[str, dict[str, str]]:
     }
 
 
-@pytest.fixture(autouse=True)
-def _connections_stay(db: None) -> Iterator[None]:
+@pytest.fixture(scope="module", autouse=True)
+def _connections_stay() -> Iterator[None]:
     """A web server's request closes connections that are in the middle of something, as a test's
     is."""
     for signal in (request_started, request_finished):
@@ -88,10 +88,39 @@ def _connections_stay(db: None) -> Iterator[None]:
         signal.connect(close_old_connections)
 
 
-@pytest.fixture
-def schema(_connections_stay: None, settings: Any) -> Any:
+@pytest.fixture(scope="module")
+def operations(
+    things: dict[str, dict[str, str]], django_db_blocker: Any, _connections_stay: None
+) -> list[tuple[Any, list[Any]]]:
+    """Each with its cases, drawn once for all callers: to draw takes as long as to answer."""
+    with django_db_blocker.unblock():
+        schema = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", get_wsgi_application())
+    found = [one.ok() for one in schema.get_all_operations()]
+    return [(operation, drawn(operation)) for operation in found]
+
+
+def drawn(operation: Any) -> list[Any]:
+    cases: list[Any] = []
+
+    @seed(20261121)
+    @hypothesis_settings(
+        max_examples=CASES,
+        deadline=None,
+        database=None,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy())
+    def draw(case: Any) -> None:
+        cases.append(case)
+
+    draw()
+    return cases
+
+
+@pytest.fixture(autouse=True)
+def _as_often_as_one_likes(settings: Any) -> None:
     settings.API_RATE = 1_000_000
-    return schemathesis.openapi.from_wsgi("/api/v1/openapi.json", get_wsgi_application())
 
 
 @pytest.fixture
@@ -106,15 +135,17 @@ def tokens(things: Any) -> dict[str, str]:
 
 @pytest.mark.parametrize("caller", CALLERS)
 def test_every_operation_answers_as_the_document_says(
-    caller: str, schema: Any, things: Any, tokens: dict[str, str]
+    caller: str,
+    operations: list[tuple[Any, list[Any]]],
+    things: dict[str, dict[str, str]],
+    tokens: dict[str, str],
 ) -> None:
     headers = {"Accept-Encoding": "identity"}
     if tokens[caller]:
         headers["Authorization"] = f"Bearer {tokens[caller]}"
-    answered: dict[str, set[int]] = {}
-    for result in schema.get_all_operations():
-        operation = result.ok()
-        answered[operation.label] = tried(operation, headers, things)
+    answered = {
+        operation.label: tried(operation, cases, headers, things) for operation, cases in operations
+    }
     assert len(answered) >= 30
     good = {
         label for label, statuses in answered.items() if any(status < 300 for status in statuses)
@@ -123,30 +154,24 @@ def test_every_operation_answers_as_the_document_says(
     assert len(good) >= enough, sorted(set(answered) - good)
 
 
-def tried(operation: Any, headers: dict[str, str], things: Any) -> set[int]:
-    """The statuses that the operation answered with; half of the cases name rows that exist."""
+def tried(
+    operation: Any, cases: list[Any], headers: dict[str, str], things: dict[str, dict[str, str]]
+) -> set[int]:
+    """The statuses that the operation answered with. Each case is sent as it was drawn, and with
+    names of rows that exist; what writes, twice in any case."""
     statuses: set[int] = set()
     known = things.get(operation.path.split("/")[3], {})
     names = {parameter.name for parameter in operation.path_parameters}
-
-    @seed(20261121)
-    @hypothesis_settings(
-        max_examples=CASES,
-        deadline=None,
-        database=None,
-        phases=[Phase.explicit, Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(case=operation.as_strategy())
-    def run(case: Any) -> None:
-        for path in ({}, {name: value for name, value in known.items() if name in names}):
-            if path:
-                case.path_parameters = {**(case.path_parameters or {}), **path}
-            if "DELETE" in operation.label.upper():
-                return  # the token is needed for the rest
+    if "DELETE" in operation.label.upper():
+        return statuses  # the token is needed for the rest
+    of_rows = {name: value for name, value in known.items() if name in names}
+    paths = ({}, of_rows) if of_rows or not operation.label.startswith("GET") else ({},)
+    for case in cases:
+        as_drawn = case.path_parameters
+        for path in paths:
+            case.path_parameters = {**(as_drawn or {}), **path}
             response = case.call(headers=headers)
             case.validate_response(response, checks=CHECKS)
             statuses.add(response.status_code)
-
-    run()
+        case.path_parameters = as_drawn
     return statuses
