@@ -63,9 +63,11 @@ def readers_of_files() -> set[str]:
     found = set()
     for package in PACKAGES:
         for path in (PROJECT / package).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            source = path.read_text(encoding="utf-8")
+            for node in ast.walk(ast.parse(source)) if "request.FILES" in source else ():
                 if isinstance(node, ast.FunctionDef) and any(
-                    ast.unparse(part) == "request.FILES" for part in ast.walk(node)
+                    isinstance(part, ast.Attribute) and ast.unparse(part) == "request.FILES"
+                    for part in ast.walk(node)
                 ):
                     found.add(f"{path.stem}.{node.name}")
     return found
