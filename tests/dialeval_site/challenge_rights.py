@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.models import AuditEntry, System
+from common.database import CompiledQuery
 from common.roles import ORGANISER, PARTICIPANT
 from dialeval_site.accounts import tokens
 from dialeval_site.models import ApiToken
@@ -102,22 +103,36 @@ def token_for(caller: str) -> str:
     return token
 
 
-def everything_stored() -> list[object]:
-    judged = ("public_id", "state", "is_baseline", "disqualified_at", "error", "system")
-    return [
-        list(Challenge.objects.order_by("pk").values_list("slug", "name", "state", "rules")),
-        list(
-            Round.objects.order_by("pk").values_list("slug", "references", "release_at", "revision")
-        ),
-        list(Team.objects.order_by("pk").values_list("name", "invitation", "disqualified_at")),
-        list(Member.objects.order_by("pk").values_list("team", "user")),
-        list(Submission.objects.order_by("pk").values_list(*judged)),
-        list(System.objects.order_by("pk").values_list("name", "withheld")),
-        list(SubmittedMetric.objects.order_by("pk").values_list("name", "withdrawn_at")),
-        list(ApiToken.objects.order_by("pk").values_list("user", "revoked_at")),
-        list(Webhook.objects.order_by("pk").values_list("user", "url")),
-        AuditEntry.objects.count(),
-    ]
+_STORED: list[CompiledQuery[Any]] = [
+    CompiledQuery(
+        lambda: Challenge.objects.order_by("pk").values_list("slug", "name", "state", "rules")
+    ),
+    CompiledQuery(
+        lambda: Round.objects.order_by("pk").values_list(
+            "slug", "references", "release_at", "revision"
+        )
+    ),
+    CompiledQuery(
+        lambda: Team.objects.order_by("pk").values_list("name", "invitation", "disqualified_at")
+    ),
+    CompiledQuery(lambda: Member.objects.order_by("pk").values_list("team", "user")),
+    CompiledQuery(
+        lambda: Submission.objects.order_by("pk").values_list(
+            "public_id", "state", "is_baseline", "disqualified_at", "error", "system"
+        )
+    ),
+    CompiledQuery(lambda: System.objects.order_by("pk").values_list("name", "withheld")),
+    CompiledQuery(
+        lambda: SubmittedMetric.objects.order_by("pk").values_list("name", "withdrawn_at")
+    ),
+    CompiledQuery(lambda: ApiToken.objects.order_by("pk").values_list("user", "revoked_at")),
+    CompiledQuery(lambda: Webhook.objects.order_by("pk").values_list("user", "url")),
+    CompiledQuery(lambda: AuditEntry.objects.order_by("pk").values_list("pk")),
+]
+
+
+def everything_stored() -> list[list[tuple[Any, ...]]]:
+    return [one.tuples() for one in _STORED]
 
 
 def without(answer: Any, place: str) -> str:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -25,6 +26,7 @@ from annotations.campaigns.models import (
     Participation,
     RatingRevision,
 )
+from common.database import CompiledQuery
 from common.roles import ORGANISER, PARTICIPANT, RATER
 from tests.dialeval_site.addresses import METHODS, client_of, outcome
 from tests.dialeval_site.campaign_matrix import MATRIX, Address
@@ -143,23 +145,33 @@ def test_nothing_is_stored_by_those_who_may_not(stage: Stage) -> None:
             continue
         for role, what in zip(ROLE_NAMES, address.roles.split(), strict=True):
             if what in ("login", "403", "404"):
-                ask(client_of(role), stage, address)
-                ask(client_of(role), stage, address, **JSON)
+                client = client_of(role)
+                ask(client, stage, address)
+                ask(client, stage, address, **JSON)
                 assert everything_stored() == before, (address.name, role)
 
 
-def everything_stored() -> list[object]:
-    campaigns = Campaign.objects.order_by("pk").values_list(
-        "slug", "name", "state", "published_aspect"
-    )
-    raters = Participation.objects.order_by("pk").values_list(
-        "user", "state", "guidelines_read", "offered"
-    )
-    counted = [
-        model.objects.count()
-        for model in (RatingRevision, Line, Message, Conversation, Invitation, Participation)
-    ]
-    return [list(campaigns), list(raters), *counted]
+_STORED: list[CompiledQuery[Any]] = [
+    CompiledQuery(
+        lambda: Campaign.objects.order_by("pk").values_list(
+            "slug", "name", "state", "published_aspect"
+        )
+    ),
+    CompiledQuery(
+        lambda: Participation.objects.order_by("pk").values_list(
+            "user", "state", "guidelines_read", "offered"
+        )
+    ),
+    CompiledQuery(lambda: RatingRevision.objects.order_by("pk").values_list("pk")),
+    CompiledQuery(lambda: Line.objects.order_by("pk").values_list("pk")),
+    CompiledQuery(lambda: Message.objects.order_by("pk").values_list("pk")),
+    CompiledQuery(lambda: Conversation.objects.order_by("pk").values_list("pk")),
+    CompiledQuery(lambda: Invitation.objects.order_by("pk").values_list("pk")),
+]
+
+
+def everything_stored() -> list[list[tuple[Any, ...]]]:
+    return [one.tuples() for one in _STORED]
 
 
 # --- pages' own requests --------------------------------------------------------------------------
