@@ -93,8 +93,9 @@ class QuestionView:
     @property
     def is_wide(self) -> bool:
         """Its choices stand one below another."""
+        few = FEW_SIDE_BY_SIDE - (self.type == "preference")  # words, not points
         return self.type in ("choice", "choices", "preference") and (
-            len(self.choices) > FEW_SIDE_BY_SIDE or any(len(one.label) > 14 for one in self.choices)
+            len(self.choices) > few or any(len(one.label) > 14 for one in self.choices)
         )
 
 
@@ -189,9 +190,20 @@ def _labels(question: Question) -> dict[str, tuple[str, str]]:
     if question.labels:
         pairs = zip(question.values, question.labels, strict=True)
         return found | {encoded(value): (text, "") for value, text in pairs}
+    if question.type == "preference":
+        return found | {str(value): _arm(str(value), question.points) for value in question.values}
     if question.type == "yes_no":
         return found | {"false": (_("no"), ""), "true": (_("yes"), "")}
     return found | {option.key: (option.label, "") for option in question.options}
+
+
+def _arm(value: str, points: int) -> tuple[str, str]:
+    """Which of two is preferred, as shown, and by how much."""
+    if value in ("tie", "both_bad"):
+        return (_("tie") if value == "tie" else _("both are bad")), ""
+    much = str((points - 1) // 2)
+    degrees = {"": "", "1": _("slightly better"), "2": _("better"), much: _("much better")}
+    return (_("first") if value[0] == "a" else _("second")), degrees[value[1:]]
 
 
 def _ranks(question: Question, answer: Any) -> Iterator[Row]:

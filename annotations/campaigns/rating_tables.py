@@ -235,7 +235,9 @@ def ratings_table(campaign: Campaign, ratings: Iterable[Assignment]) -> Table:
     )
     columns = (
         Column("item", _("Item"), "link"),
-        Column("system", _("System")),
+        Column("system", _("First | second"))
+        if campaign.is_of_pairs
+        else Column("system", _("System")),
         Column("rater", _("Rater"), "link"),
         *answer_columns,
         Column(
@@ -295,11 +297,13 @@ def _judgement_cells(
 
 def _rating_row(campaign: Campaign, rating: Assignment, form: Form | None) -> Row:
     revision, item, person = rating.current, rating.item, rating.participation
-    system = item.chat_system or item.system
+    systems = [one.name for one in (item.chat_system or item.system, item.system_b) if one]
+    if rating.is_swapped:
+        systems.reverse()
     raters = reverse("campaign-raters", args=[campaign.slug])
     cells = {
         "item": Cell(place_of(item), href=_address_of(campaign, item)),
-        "system": Cell(system.name) if system else Cell(reason=_("a text of the organiser's")),
+        "system": Cell(" | ".join(systems) or None, reason=_("a text of the organiser's")),
         "rater": Cell(person.pseudonym, href=f"{raters}?rater={person.position + 1}#rater"),
         **_judgement_cells(campaign, revision, form),
         "counts": Cell(_why_counts(rating)),

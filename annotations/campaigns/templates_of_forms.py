@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotations.campaigns.plan.form_changes import levels_of
+from annotations.campaigns.plan.form_changes import is_about
 from annotations.questions import templates
 from annotations.questions.schema import Form
 
@@ -10,7 +10,7 @@ from annotations.questions.schema import Form
 def templates_for(kind: str) -> list[Form]:
     """Those about what raters of such a campaign see, by title."""
     forms = [templates.load(name) for name in templates.names()]
-    fitting = [form for form in forms if form.level in levels_of(kind)]
+    fitting = [form for form in forms if is_about(form, kind)]
     return sorted(fitting, key=lambda form: form.title.casefold())
 
 

@@ -252,6 +252,26 @@ def degree(answer: str) -> int | None:
     return size if answer[0] == "a" else -size
 
 
+def in_other_order(form: Form, answers: Mapping[str, Any]) -> Answers:
+    """Answers about a pair as they would be if the two had been shown in the other order.
+
+    Args:
+        form: what was asked.
+        answers: canonical answers.
+
+    Returns:
+        The same with A and B exchanged in every preference.
+    """
+    preferences = {one.key for one in form.questions if one.type == "preference"}
+    exchanged = {"a": "b", "b": "a"}
+    return {
+        key: exchanged[answer[0]] + answer[1:]
+        if key in preferences and preferred(answer) in exchanged
+        else answer
+        for key, answer in answers.items()
+    }
+
+
 # --- fields of a web form -------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotations.campaigns.actions.forms import write_form
+from annotations.campaigns.actions.opening import open_campaign
 from annotations.campaigns.models import Campaign
 from annotations.questions import templates
 from annotations.questions.reading import form_of
@@ -34,4 +35,12 @@ def asking(form: Form | str, kind: str = "turn", **fields: Any) -> Campaign:
     lay_out(campaign)
     campaign.state, campaign.opened_at = Campaign.State.OPEN, campaign.created_at
     campaign.save()
+    return campaign
+
+
+def comparing(form: Form | str = "pairwise", kind: str = "pair", **fields: Any) -> Campaign:
+    """An open campaign of pairs that asks this form, laid out as an organiser opens it."""
+    campaign = made_campaign(kind, opened=False, **fields)
+    write_form(campaign, templates.load(form) if isinstance(form, str) else form)
+    open_campaign(campaign)
     return campaign

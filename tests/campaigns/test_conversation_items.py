@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from annotations.campaigns.models import Campaign, Item
@@ -71,7 +73,7 @@ def test_no_page_shows_a_later_message_or_a_system_s_name() -> None:
     for kind in ("turn", "dialogue"):
         page = page_of(made_campaign(kind, version=conversation_version()))
         assert "GOLD-1" not in page
-        assert "Bo" not in page
+        assert not re.search(r"\bBo\b", page)  # a token may hold the letters
 
 
 def test_a_prompt_is_folded_and_markdown_formatted_unless_raw() -> None:

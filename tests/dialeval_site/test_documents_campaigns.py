@@ -53,6 +53,8 @@ FIGURES = [
     f"where there are at least {MIN_RUNS_FOR_ESTIMATE},",
     (
         f"{ASSUMED_SECONDS['turn']:g} s a response, {ASSUMED_SECONDS['dialogue']:g} s a dialogue, "
+        f"{ASSUMED_SECONDS['pair']:g} s a pair of responses, "
+        f"{ASSUMED_SECONDS['dialogue_pair'] / 60:g} min a pair of dialogues, "
         f"{ASSUMED_SECONDS['interactive'] / 60:g} min a chat, "
         f"{ASSUMED_SECONDS['collection'] / 60:g} min a person's part"
     ),
@@ -110,7 +112,7 @@ def without_mark(lines: Iterable[str]) -> list[str]:
 
 def test_every_column_of_exported_ratings_is_documented() -> None:
     [revisions] = csv.reader(without_mark(csv_of_revisions((), ["<axis>"], accounts=True)))
-    lines = csv_of_revisions((), ["<axis>"], accounts=True, questions=["<question>"])
+    lines = csv_of_revisions((), ["<axis>"], accounts=True, questions=["<question>"], pairs=True)
     [answers] = csv.reader(without_mark(lines))
     for heading in (revisions, answers):
         assert [name for name in COLUMNS if name in heading] == heading

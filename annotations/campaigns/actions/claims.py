@@ -88,6 +88,7 @@ def claim_regular(
                 given_back,
                 propensity=drawn.propensity,
                 system_propensity=drawn.system_propensity,
+                is_swapped=slot.is_swapped,
                 now=now,
             )
             if adaptive:
@@ -136,7 +137,7 @@ def more_may_come(rater: Participation) -> bool:
     )
 
     def some_of(rows: QuerySet[Assignment] | QuerySet[Slot]) -> Exists:
-        return Exists(rows.exclude(Exists(own)).exclude(conflicting(rater, "item__system")))
+        return Exists(rows.exclude(Exists(own)).exclude(conflicting(rater, "item__")))
 
     return Campaign.objects.filter(some_of(held) | some_of(free), pk=rater.campaign_id).exists()
 
@@ -161,7 +162,7 @@ def _free_slots_from(rater: Participation) -> Iterator[list[FreeSlot]]:
     own = FilteredRelation("item__assignments", condition=Q(item__assignments__participation=rater))
     free = (
         Slot.objects.filter(campaign=rater.campaign_id, holder__isnull=True)
-        .annotate(own=own, has_stake=conflicting(rater, "item__system"))
+        .annotate(own=own, has_stake=conflicting(rater, "item__"))
         .order_by("ordinal")
         .values_list(
             *("pk", "item_id", "item__dialogue_id", "ordinal"),
@@ -187,7 +188,8 @@ def _free_and_locked(slot: int) -> Slot | None:
     rows = Slot.objects.select_for_update(skip_locked=True, of=("self",)).filter(
         pk=slot, holder__isnull=True
     )
-    return next(iter(rows.select_related("item__dialogue", "item__turn", "item__response")), None)
+    shown = ("item__dialogue", "item__turn", "item__response", "item__response_b")
+    return next(iter(rows.select_related(*shown)), None)
 
 
 def _attention_item(
@@ -207,7 +209,7 @@ def _attention_item(
         item.pk: item
         for item in Item.objects.filter(campaign=rater.campaign_id, role=Item.Role.ATTENTION)
         .exclude(Exists(own.exclude(state=State.RETURNED)))
-        .exclude(conflicting(rater, "system"))
+        .exclude(conflicting(rater))
         .exclude(dialogue__in=avoided)
         .order_by("pk")
     }
@@ -227,9 +229,10 @@ def _lease(
     propensity: float | None,
     now: datetime,
     system_propensity: float | None = None,
+    is_swapped: bool | None = None,
 ) -> Assignment:
     """The rater's row of the item, in hand as the rater's latest. One row a rater and item, however
-    often given."""
+    often given; a pair comes in the order in which it came first, which a page may still show."""
     assignment = Assignment(
         pk=given_back,
         participation=rater,
@@ -238,6 +241,7 @@ def _lease(
         position=rater.offered,
         propensity=propensity,
         system_propensity=system_propensity,
+        is_swapped=is_swapped,
         lease_expires_at=lease_end(now),
         claimed_at=now,
     )
@@ -250,5 +254,7 @@ def _lease(
                 *("lease_expires_at", "claimed_at"),
             ]
         )
+        if is_swapped is not None:
+            assignment.refresh_from_db(fields=["is_swapped"])
     rater.offered += 1
     return assignment

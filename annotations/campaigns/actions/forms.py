@@ -16,7 +16,7 @@ from annotations.campaigns.actions.setup import (
     write_guidelines,
 )
 from annotations.campaigns.models import Campaign, FormVersion
-from annotations.campaigns.plan.form_changes import levels_of, meaning_changes
+from annotations.campaigns.plan.form_changes import is_about, meaning_changes
 from annotations.questions.reading import form_of
 from annotations.questions.schema import Form, digest, to_data
 
@@ -36,7 +36,7 @@ def write_form(campaign: Campaign, form: Form, by: Any = None) -> tuple[FormVers
     data, its_digest = to_data(form), digest(form)
     with transaction.atomic():
         stored = _locked(campaign)
-        if form.level not in levels_of(stored.kind):
+        if not is_about(form, stored.kind):
             raise FormDoesNotFit(
                 _("The form is about the level “%(level)s”, the campaign about %(kind)s.")
                 % {"level": form.level, "kind": stored.get_kind_display()}
@@ -95,13 +95,16 @@ def create_asking(params: CampaignParams, form: Form | None, by: Any = None) -> 
 
 
 def remove_form(campaign: Campaign, by: Any = None) -> None:
-    """The draft asks the scale from 1 to 5 again. Raises ``WrongState`` once it was opened."""
+    """The draft asks the scale from 1 to 5 again. Raises ``WrongState`` once it was opened, and for
+    pairs."""
     with transaction.atomic():
         stored = _locked(campaign)
         if stored.state != Campaign.State.DRAFT:
             raise WrongState(_("Raters have begun: the campaign keeps its form."))
         if stored.form is None:
             return
+        if stored.is_of_pairs:
+            raise WrongState(_("Raters compare by a form: the campaign keeps it."))
         Campaign.objects.filter(pk=stored.pk).update(form=None)
         stored.form_versions.all().delete()
         audit.record(by, "form.removed", stored, campaign=stored.slug)

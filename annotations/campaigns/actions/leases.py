@@ -58,9 +58,11 @@ def why_nothing_is_handed_out(campaign: Campaign, now: datetime) -> WhyEmpty:
     return "" if campaign.assigns_items(now) else "not_open"
 
 
-def conflicting(rater: Participation, system: str) -> Exists:
-    """Whether the rater has a stake in the system that the field ``system`` of a row names."""
-    return Exists(Conflict.objects.filter(user=rater.user_id, system=OuterRef(system)))
+def conflicting(rater: Participation, item: str = "") -> Exists:
+    """Whether the rater has a stake in a system of the item that the prefix ``item`` of fields
+    leads to."""
+    own = Q(system=OuterRef(f"{item}system")) | Q(system=OuterRef(f"{item}system_b"))
+    return Exists(Conflict.objects.filter(own, user=rater.user_id))
 
 
 def lease_end(now: datetime) -> datetime:

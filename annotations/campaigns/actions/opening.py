@@ -17,7 +17,8 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from annotations.campaigns.models import Campaign, Item, Slot
 from annotations.campaigns.plan.draw import interleave
-from annotations.campaigns.plan.form_changes import levels_of
+from annotations.campaigns.plan.form_changes import is_about
+from annotations.campaigns.plan.pairs import NotConnected, first_orders
 from annotations.campaigns.queries.planning import (
     Question,
     items_to_make,
@@ -60,6 +61,8 @@ def what_is_missing(campaign: Campaign) -> list[str]:
         and not campaign.systems.exists()
     ):
         missing.append(_("Choose at least one system."))
+    if campaign.is_of_pairs:
+        missing += _what_pairs_need(campaign)
     if (
         campaign.is_looked_at
         and 0 < campaign.systems.count() < 2
@@ -73,10 +76,24 @@ def what_is_missing(campaign: Campaign) -> list[str]:
     return missing + (_what_a_form_rules_out(campaign) if campaign.form is not None else [])
 
 
+def _what_pairs_need(campaign: Campaign) -> list[str]:
+    missing, systems = [], campaign.systems.count()
+    if systems < 2:
+        missing.append(_("Choose at least two systems: raters compare them."))
+    elif campaign.pairs is not None and campaign.pairs < systems - 1:
+        missing.append(
+            _("Draw at least %(least)s pairs: fewer do not connect %(systems)s systems.")
+            % {"least": systems - 1, "systems": systems}
+        )
+    if campaign.form is None:
+        missing.append(_("Choose a template, or write the questions: raters compare by a form."))
+    return missing
+
+
 def _what_a_form_rules_out(campaign: Campaign) -> list[str]:
     """What reads scores from 1 to 5 alone."""
     missing = []
-    if form_of(campaign.form.schema).level not in levels_of(campaign.kind):
+    if not is_about(form_of(campaign.form.schema), campaign.kind):
         missing.append(_("Choose another form: this one is not about what raters see here."))
     if campaign.is_looked_at:
         missing.append(
@@ -165,13 +182,18 @@ def _lay_out(campaign: Campaign) -> Opened:
     question = question_of(campaign)
     _refuse_unless_fits(campaign, planned_items(question).items)
     items = _store_items(campaign, question)
-    order = interleave([dialogue for _, dialogue in items], campaign.raters_per_item, campaign.seed)
+    order = interleave([item[1] for item in items], campaign.raters_per_item, campaign.seed)
     used = [0] * len(items)
+    swapped: list[bool | None] = [None] * len(items)
+    if campaign.is_of_pairs:
+        swapped = list(first_orders([(one, other) for *_, one, other in items], campaign.seed))
 
-    def slots() -> Iterator[tuple[int, int, int, int]]:
+    def slots() -> Iterator[tuple[int, int, int, int, bool | None]]:
         for ordinal, index in enumerate(order.tolist()):
             used[index] += 1
-            yield campaign.pk, items[index][0], used[index], ordinal
+            yield campaign.pk, items[index][0], used[index], ordinal, swapped[index]
+            if campaign.is_of_pairs:
+                swapped[index] = not swapped[index]
 
     return Opened(len(items), staging.insert(campaign, Slot, SLOT_COLUMNS, slots()))
 
@@ -214,14 +236,16 @@ ITEM_COLUMNS = (
         "system",
         "response",
         "chat_system",
+        "system_b",
+        "response_b",
     ),
     *("texts", "feedback"),
 )
-SLOT_COLUMNS = ("campaign", "item", "place", "ordinal")
+SLOT_COLUMNS = ("campaign", "item", "place", "ordinal", "is_swapped")
 
 
-def _store_items(campaign: Campaign, question: Question) -> list[tuple[int, int]]:
-    """(item, dialogue) pairs as stored."""
+def _store_items(campaign: Campaign, question: Question) -> list[tuple[int, int, int, int]]:
+    """(item, dialogue, system, second system) as stored."""
     rows = (
         (
             campaign.pk,
@@ -233,11 +257,26 @@ def _store_items(campaign: Campaign, question: Question) -> list[tuple[int, int]
             item.system_id,
             item.response_id,
             item.chat_system_id,
+            item.system_b_id,
+            item.response_b_id,
             "[]",
             "",
         )
         for item in items_to_make(question)
     )
-    staging.insert(campaign, Item, ITEM_COLUMNS, rows)
+    try:
+        staging.insert(campaign, Item, ITEM_COLUMNS, rows)
+    except NotConnected as fault:
+        raise NotReady([_apart(question, fault)]) from None
     regular = campaign.items.filter(role=Item.Role.REGULAR)
-    return list(regular.order_by("pk").values_list("pk", "dialogue_id"))
+    columns = ("pk", "dialogue_id", "system_id", "system_b_id")
+    return list(regular.order_by("pk").values_list(*columns))
+
+
+def _apart(question: Question, fault: NotConnected) -> str:
+    names = {system.pk: system.name for system in question.systems}
+    groups = "; ".join(", ".join(names[one] for one in group) for group in fault.groups)
+    return _(
+        "These groups of systems never answered at the same place, so no ranking could be made of "
+        "all: %(groups)s. Leave some out, or draw other dialogues."
+    ) % {"groups": groups}

@@ -14,19 +14,19 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations import audit
+from annotations.campaigns.actions.preferences import insert_preferences
 from annotations.campaigns.models import Campaign
+from annotations.campaigns.models.campaign import PAIRED
 from annotations.campaigns.queries.ratings import (
-    OVERALL,
-    aspects_of,
+    aspects_to_publish,
     counted_ratings,
     form_of_campaign,
-    main_aspect,
     ratings_data_version,
     scored_aspect,
 )
 from annotations.corpora import staging
 from annotations.corpora.actions import data_changed
-from annotations.models import CorpusVersion, Label, Rater, Rating, Response
+from annotations.models import CorpusVersion, Label, Preference, Rater, Rating, Response
 from annotations.questions.answers import labels_of
 from annotations.questions.schema import Form
 from common.text import text_fault
@@ -45,7 +45,9 @@ def publish(campaign: Campaign, aspect: str = "", by: Any = None) -> int:
     Without an aspect it is the one published under before, else ``overall``, or ``overall
     (<slug>)`` where the corpus has human scores of that name. Publishing again replaces. Axes and
     comments are not published. Of a form, each question that scores becomes an aspect, of which
-    ``aspect`` names the main one, and the others become labels. Raises ``CannotPublish``.
+    ``aspect`` names the main one, and the others become labels. Of pairs, each question for a
+    preference becomes an aspect of preferences; its other questions are not published. Raises
+    ``CannotPublish``.
 
     The copies belong to raters of a staged version, which nobody sees, until one short transaction
     gives these raters to the corpus version, and takes those of a former publication away.
@@ -55,7 +57,7 @@ def publish(campaign: Campaign, aspect: str = "", by: Any = None) -> int:
         _refuse_unless_ready(campaign, version)
         aspect = _aspect_for(campaign, version, aspect.strip())
         if not campaign.published_aspect:
-            _refuse_taken(version, aspect)
+            _refuse_taken(campaign, version, aspect)
         state = _state_of(campaign)
         names = _aspect_names(campaign, version, aspect)
     copies, former = staging.empty_version(), staging.empty_version()
@@ -72,7 +74,7 @@ def publish(campaign: Campaign, aspect: str = "", by: Any = None) -> int:
             if campaign.published_aspect:
                 _take_out(campaign, version, former)
             for name in names.values():
-                _refuse_taken(version, name)
+                _refuse_taken(campaign, version, name)
             undo = _announce(campaign, version, names, was_main)
             undo["counted"] = counted_ratings(campaign).count()
             undo["raters"] = _give_raters(campaign, copies, version)
@@ -127,25 +129,23 @@ def default_aspect(campaign: Campaign) -> str:
     """What ``publish`` would call the ratings now."""
     if campaign.published_aspect:
         return campaign.published_aspect
-    name = dict(aspects_of(campaign)).get(main_aspect(campaign), OVERALL)
-    return _free_name(campaign, campaign.version, name)
+    found = aspects_to_publish(campaign)
+    return _free_name(campaign, campaign.version, found[0][1]) if found else ""
 
 
 def _free_name(campaign: Campaign, version: CorpusVersion, name: str) -> str:
-    if not _is_taken(version, name):
+    if not _is_taken(campaign, version, name):
         return name[:LONGEST_ASPECT]
     return f"{name[: LONGEST_ASPECT - len(campaign.slug) - 3]} ({campaign.slug})"
 
 
 def _aspect_names(campaign: Campaign, version: CorpusVersion, aspect: str) -> dict[str, str]:
     """Aspect of the campaign → its name in the corpus, that of the main one first."""
-    main = main_aspect(campaign)
-    names = {main: aspect}
-    if campaign.form is not None:
-        before = campaign.publication.get("names", {})
-        for key, name in aspects_of(campaign):
-            if key != main:
-                names[key] = before.get(key) or _free_name(campaign, version, name)
+    (main, _name), *others = aspects_to_publish(campaign)
+    before = campaign.publication.get("names", {})
+    names = {main: aspect} | {
+        key: before.get(key) or _free_name(campaign, version, name) for key, name in others
+    }
     twice = [name for name, times in Counter(names.values()).items() if times > 1]
     if twice:
         raise CannotPublish(
@@ -163,7 +163,7 @@ def _locked(campaign: Campaign) -> tuple[Campaign, CorpusVersion]:
 
 
 def _refuse_unless_ready(campaign: Campaign, version: CorpusVersion) -> None:
-    if campaign.kind not in (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE):
+    if campaign.kind == Campaign.Kind.INTERACTIVE:
         raise CannotPublish(
             _("chats are no responses of the corpus; make a corpus of their own from them")
         )
@@ -180,8 +180,12 @@ def refuse_unless_final(campaign: Campaign) -> None:
         raise CannotPublish(
             _("pause or close the campaign first, so that what is published no longer changes")
         )
-    if not main_aspect(campaign):
-        raise CannotPublish(_("no question of the form has a score; export the answers instead"))
+    if not aspects_to_publish(campaign):
+        raise CannotPublish(
+            _("no question of the form has a preference; export the answers instead")
+            if campaign.is_of_pairs
+            else _("no question of the form has a score; export the answers instead")
+        )
     if not counted_ratings(campaign).exists():
         raise CannotPublish(_("no rating counts yet"))
 
@@ -195,17 +199,23 @@ def _aspect_for(campaign: Campaign, version: CorpusVersion, requested: str) -> s
     return requested
 
 
-def _refuse_taken(version: CorpusVersion, aspect: str) -> None:
-    if _is_taken(version, aspect):
-        raise CannotPublish(
-            _("the corpus has human scores named %(aspect)s already; choose another name")
-            % {"aspect": aspect}
+def _refuse_taken(campaign: Campaign, version: CorpusVersion, aspect: str) -> None:
+    if _is_taken(campaign, version, aspect):
+        text = (
+            _("the corpus has preferences named %(aspect)s already; choose another name")
+            if campaign.is_of_pairs
+            else _("the corpus has human scores named %(aspect)s already; choose another name")
         )
+        raise CannotPublish(text % {"aspect": aspect})
 
 
-def _is_taken(version: CorpusVersion, aspect: str) -> bool:
-    """Whether human scores of that name are there. A name that differs in case only would be
-    mistaken for it; a name that the file announces and gives no score for is free."""
+def _is_taken(campaign: Campaign, version: CorpusVersion, aspect: str) -> bool:
+    """Whether human scores (of pairs, preferences) of that name are there. A name that differs in
+    case only would be mistaken for it; a name that the file announces and gives no score for is
+    free."""
+    if campaign.is_of_pairs:
+        named = Preference.objects.filter(rater__version=version, aspect__iexact=aspect)
+        return named.exists()
     identical = [known for known in version.aspects if known.casefold() == aspect.casefold()]
     if [known for known in identical if known != aspect]:
         return True
@@ -216,9 +226,12 @@ def _announce(
     campaign: Campaign, version: CorpusVersion, names: Mapping[str, str], was_main: bool
 ) -> dict[str, Any]:
     """Add the aspects to the version; the first is its main one where nobody had rated it, or where
-    it replaces the main one. Returns what undoes it."""
+    it replaces the main one. Returns what undoes it. Names of preferences stand with these alone.
+    """
+    if campaign.is_of_pairs:
+        return {"names": dict(names)}
     aspect = next(iter(names.values()))
-    campaigns = version.campaigns.exclude(published_aspect="")
+    campaigns = version.campaigns.exclude(published_aspect="").exclude(kind__in=PAIRED)
     main = campaigns.filter(published_aspect=version.main_aspect).first()
     undo: dict[str, Any] = {
         "announced": aspect in version.aspects,
@@ -270,6 +283,13 @@ def _copy(campaign: Campaign, copies: CorpusVersion, names: Mapping[str, str]) -
         for number, person in enumerate(people.order_by("position"))
     }
     Rater.objects.bulk_create(raters.values())
+    main = next(iter(names))
+    others = {key: name for key, name in names.items() if key != main}
+    if campaign.is_of_pairs:
+        count = insert_preferences(campaign, copies, raters, {main: names[main]})
+        if others:
+            insert_preferences(campaign, copies, raters, others)
+        return count
     now = Rating._meta.get_field("created_at").get_db_prep_save(timezone.now(), connection)
 
     def rated(column: str) -> Iterator[tuple[Rater, int | None, int | None, int, Any]]:
@@ -292,9 +312,7 @@ def _copy(campaign: Campaign, copies: CorpusVersion, names: Mapping[str, str]) -
                 if (score := one.score(value)) is not None:
                     yield rater.pk, name, *place, score, "", now
 
-    main = next(iter(names))
     count = staging.insert(copies, Rating, RATING_COLUMNS, scores({main: names[main]}))
-    others = {key: name for key, name in names.items() if key != main}
     if others:
         staging.insert(copies, Rating, RATING_COLUMNS, scores(others))
     if (form := form_of_campaign(campaign)) is not None:
@@ -352,6 +370,10 @@ def _take_out(campaign: Campaign, version: CorpusVersion, former: CorpusVersion)
     how many ratings they gave."""
     aspect, undo = campaign.published_aspect, campaign.publication
     raters = version.raters.filter(name__startswith=f"{undo['raters']}/rater ")
+    if campaign.is_of_pairs:
+        count = Preference.objects.filter(rater__in=raters, aspect=aspect).count()
+        raters.update(version=former)
+        return count
     removed = Rating.objects.filter(rater__in=raters, aspect=aspect).count()
     raters.update(version=former)
     for one, before in {aspect: undo, **undo.get("others", {})}.items():

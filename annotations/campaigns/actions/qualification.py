@@ -28,7 +28,7 @@ def training_left(rater: Participation) -> tuple[list[tuple[Item, Assignment | N
 def _training_of(rater: Participation) -> QuerySet[Item]:
     """Responses of a system in which the rater has a stake are not shown in training either."""
     training = Item.objects.filter(campaign=rater.campaign_id, role=Item.Role.TRAINING)
-    return training.exclude(conflicting(rater, "system"))
+    return training.exclude(conflicting(rater))
 
 
 def settle(rater: Participation) -> None:

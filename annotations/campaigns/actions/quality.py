@@ -120,9 +120,9 @@ def restore(participation: Participation, by: Any = None) -> Restored:
         )
         restored = _release_slots(
             rater.campaign_id,
-            Assignment.objects.filter(participation=rater).exclude(
-                item__system__in=list(conflicts_of_interest)
-            ),
+            Assignment.objects.filter(participation=rater)
+            .exclude(item__system__in=list(conflicts_of_interest))
+            .exclude(item__system_b__in=list(conflicts_of_interest)),
         )
         _note(
             by,
@@ -142,7 +142,7 @@ def declare_conflict(user: Any, system: System, by: Any = None) -> int:
         freed = sum(
             _free_slots(
                 rater.campaign_id,
-                Assignment.objects.filter(participation=rater, item__system=system),
+                _assignments_with(rater, system),
             )
             for rater in _participations_with(user, system)
         )
@@ -160,7 +160,7 @@ def withdraw_conflict(user: Any, system: System, by: Any = None) -> Restored:
         taken = [
             _release_slots(
                 rater.campaign_id,
-                Assignment.objects.filter(participation=rater, item__system=system),
+                _assignments_with(rater, system),
             )
             for rater in _participations_with(user, system)
             if rater.state == Participation.State.ACTIVE
@@ -170,6 +170,12 @@ def withdraw_conflict(user: Any, system: System, by: Any = None) -> Restored:
             by, "conflict.withdrawn", user, system, ratings_counted_again=restored.counted
         )
     return restored
+
+
+def _assignments_with(rater: Participation, system: System) -> QuerySet[Assignment]:
+    """Those in which the rater judges the system, alone or beside another."""
+    shown = Q(item__system=system) | Q(item__system_b=system)
+    return Assignment.objects.filter(shown, participation=rater)
 
 
 def _note(by: Any, done: str, rater: Participation, **details: Any) -> None:

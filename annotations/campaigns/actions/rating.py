@@ -190,9 +190,8 @@ def _take_a_slot(assignment: Assignment) -> None:
     An item of a system in which the rater has a stake, known by now, is as good as taken: saying
     why would tell whose it was.
     """
-    if Conflict.objects.filter(
-        user=assignment.participation.user_id, system=assignment.item.system_id
-    ).exists():
+    systems = [one for one in (assignment.item.system_id, assignment.item.system_b_id) if one]
+    if Conflict.objects.filter(user=assignment.participation.user_id, system__in=systems).exists():
         raise ItemTaken(f"item {assignment.item.public_id} is for others")
     free = (
         Slot.objects.select_for_update(skip_locked=True)

@@ -55,6 +55,7 @@ NOTED = (
     *(
         "raters_per_item",
         "dialogues_per_system",
+        "pairs",
         "utterances",
         "seed",
         "groups",
@@ -111,6 +112,7 @@ class CampaignParams:
     axes_below: int | None = None
     raters_per_item: int = 2
     dialogues_per_system: int | None = None
+    pairs: int | None = None
     utterances: int = 14
     seed: int | None = None
     groups: Sequence[Group] = ()
@@ -204,6 +206,7 @@ def _write(campaign: Campaign, params: CampaignParams) -> None:
         "axes_below",
         "raters_per_item",
         "dialogues_per_system",
+        "pairs",
         "utterances",
         "opens_at",
         "closes_at",

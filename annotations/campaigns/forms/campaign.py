@@ -17,6 +17,7 @@ from annotations.campaigns.actions.setup import RESERVED_SLUGS, CampaignParams
 from annotations.campaigns.forms.campaign_values import (
     FIELDS_OF_KIND,
     LABELS,
+    TEMPLATE_OF_KIND,
     THRESHOLD_OF_KIND,
     ticked_at_first,
     values_of,
@@ -32,7 +33,7 @@ from annotations.campaigns.forms.fields import (
 )
 from annotations.campaigns.forms.spreading import AllocationFields
 from annotations.campaigns.models import Campaign
-from annotations.campaigns.models.campaign import MOST_RATERS_PER_ITEM, random_seed
+from annotations.campaigns.models.campaign import MOST_RATERS_PER_ITEM, PAIRED, random_seed
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import Question
 from annotations.campaigns.scale import DEFAULT_AXES, DEFAULT_LABELS, SCORES
@@ -112,6 +113,16 @@ class CampaignForm(AllocationFields):
         label=gettext_lazy("Seed"),
         help_text=gettext_lazy(
             "Draws the dialogues and their order. The same seed draws the same ones again."
+        ),
+    )
+    pairs = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=10_000_000,
+        label=gettext_lazy("Pairs to draw"),
+        help_text=gettext_lazy(
+            "Empty: every two systems at every place. Else so many are drawn with the seed: every "
+            "two systems equally often, so that all are connected."
         ),
     )
     raters_per_item = forms.IntegerField(
@@ -253,10 +264,13 @@ class CampaignForm(AllocationFields):
             *((score, _("for scores below %(score)s") % {"score": score}) for score in SCORES[1:]),
             (SCORES[-1] + 1, _("for every score")),
         ]
+        of_pairs = self.kind_now in PAIRED
         fields["template"].choices = [
-            ("", _("Score from 1 to 5, with axes")),
+            *([] if of_pairs else [("", _("Score from 1 to 5, with axes"))]),
             *((one.name, _(one.title)) for one in templates_for(self.kind_now)),
         ]
+        fields["template"].required = of_pairs
+        fields["template"].initial = TEMPLATE_OF_KIND.get(Kind(self.kind_now), "")
         if self.campaign is None:
             self.initial.setdefault("systems", ticked_at_first(offered))
             self.initial.setdefault("chat_systems", list(fields["chat_systems"].queryset))
@@ -301,11 +315,17 @@ class CampaignForm(AllocationFields):
         opens, closes = cleaned.get("opens_at"), cleaned.get("closes_at")
         if opens and closes and closes <= opens:
             self.add_error("closes_at", _("It must close after it opens."))
+        if self.kind_now in PAIRED and not self.fixed and (systems := cleaned.get("systems")):
+            self._check_pairs(len(systems), cleaned.get("pairs"))
         if cleaned.get("axes_below") is not None and "axes" in cleaned and not cleaned["axes"]:
             self.add_error("axes", _("There are none to ask. Write some, or choose “never” above."))
-        if cleaned.get("template") and (
-            cleaned.get("allocation") == Campaign.Allocation.ADAPTIVE
-            or cleaned.get("target") not in (None, "", Campaign.Target.NONE)
+        if (
+            cleaned.get("template")
+            and "allocation" in self.fields
+            and (
+                cleaned.get("allocation") == Campaign.Allocation.ADAPTIVE
+                or cleaned.get("target") not in (None, "", Campaign.Target.NONE)
+            )
         ):
             self.add_error(
                 "template", _("With a template, ratings are spread evenly and without a target.")
@@ -314,6 +334,13 @@ class CampaignForm(AllocationFields):
         if len(set(labels)) < len(labels):
             self.add_error("label_5", _("Two points of the scale have the same label."))
         return cleaned
+
+    def _check_pairs(self, systems: int, pairs: int | None) -> None:
+        if systems < 2:
+            self.add_error("systems", _("Choose at least two systems: raters compare them."))
+        elif pairs is not None and pairs < systems - 1:
+            text = _("At least %(least)s pairs connect %(systems)s systems.")
+            self.add_error("pairs", text % {"least": systems - 1, "systems": systems})
 
     # --- what comes of it ---
 
@@ -337,6 +364,7 @@ class CampaignForm(AllocationFields):
             "chat_systems": list(cleaned.get("chat_systems", ())),
             "axes_below": cleaned.get("axes_below"),
             "dialogues_per_system": cleaned.get("dialogues"),
+            "pairs": cleaned.get("pairs"),
             "seed": cleaned["seed"],
             "groups": list(cleaned["groups"]),
             "opens_at": cleaned["opens_at"],
@@ -370,6 +398,7 @@ class CampaignForm(AllocationFields):
                 systems=list(self._value("systems", ())),
                 chat_systems=list(self._value("chat_systems", ())),
                 dialogues=self._value("dialogues", None),
+                pairs=self._value("pairs", None),
                 raters_per_item=self._value("raters_per_item", 2),
                 seed=self._value("seed", 0),
             )
@@ -476,6 +505,12 @@ _EXPLAINED = {
     Kind.TURN: gettext_lazy("A rater reads a dialogue up to one response and rates that response."),
     Kind.DIALOGUE: gettext_lazy(
         "A rater reads all responses of a system in a dialogue and rates them together."
+    ),
+    Kind.PAIR: gettext_lazy(
+        "A rater reads a dialogue and two systems' responses, and says which is better."
+    ),
+    Kind.DIALOGUE_PAIR: gettext_lazy(
+        "A rater reads all responses of two systems in a dialogue, and compares the two systems."
     ),
     Kind.INTERACTIVE: gettext_lazy(
         "A rater chats with a system you registered and then rates the chat."

@@ -21,6 +21,9 @@ THRESHOLD_OF_KIND = {
 LABELS = tuple(f"label_{score}" for score in SCORES)
 RATED = ("template", "axes", "axes_below", "raters_per_item", *LABELS)
 SPREAD = ("allocation", "target", "target_pairs", "target_width")
+PAIRS = ("version", "systems", "dialogues", "pairs", "seed", "template", "raters_per_item")
+TEMPLATE_OF_KIND = {Kind.PAIR: "pairwise", Kind.DIALOGUE_PAIR: "acute-eval"}
+"""What is chosen at first; of the others, the score from 1 to 5."""
 FIELDS_OF_KIND: dict[str, tuple[str, ...]] = {
     Kind.TURN: (
         "version",
@@ -42,6 +45,8 @@ FIELDS_OF_KIND: dict[str, tuple[str, ...]] = {
         "pass_mark",
         "attention_every",
     ),
+    Kind.PAIR: PAIRS,
+    Kind.DIALOGUE_PAIR: PAIRS,
     Kind.INTERACTIVE: ("version", "chat_systems", "dialogues", "seed", *RATED, "utterances"),
     Kind.COLLECTION: ("dialogues", "seed", "utterances"),
 }
@@ -56,6 +61,7 @@ def with_changed_choices(data: Any) -> Any:
     kind, version = data.get("kind", ""), data.get("version", "")
     if data.get("shown_kind", kind) != kind and kind in Kind.values:
         data["axes_below"] = THRESHOLD_OF_KIND.get(Kind(kind)) or ""
+        data["template"] = TEMPLATE_OF_KIND.get(Kind(kind), "")
         _fill(data, kind)
     new_corpus = data.get("shown_version", version) != version
     if new_corpus or ("systems" not in data and data.get("shown_kind", kind) != kind):
@@ -107,6 +113,7 @@ def values_of(campaign: Campaign) -> dict[str, Any]:
         "systems": list(campaign.systems.all()),
         "chat_systems": list(campaign.chat_systems.all()),
         "dialogues": campaign.dialogues_per_system,
+        "pairs": campaign.pairs,
         "seed": campaign.seed,
         "raters_per_item": campaign.raters_per_item,
         "axes_below": campaign.axes_below,

@@ -109,6 +109,6 @@ class PublishForm(forms.Form):
     aspect = forms.CharField(
         max_length=LONGEST_ASPECT,
         label=_("Aspect"),
-        help_text=_("Leaderboards and files call these human scores so."),
+        help_text=_("The name on leaderboards and in files."),
         validators=[storable_text],
     )

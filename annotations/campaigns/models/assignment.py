@@ -23,7 +23,9 @@ def public_id() -> str:
 
 class Item(models.Model):
     """What is judged. Of a turn campaign a response; of a dialogue campaign a system in a dialogue;
-    of an interactive one a chat system playing a dialogue's persona B.
+    of an interactive one a chat system playing a dialogue's persona B. Of pairs, two of them: the
+    second one is ``system_b``, with ``response_b`` at a turn, and has the higher key, so that two
+    are one item whichever is shown first (``Assignment.is_swapped``).
 
     Training and attention items are judged by every rater and hold no slots. Theirs may be
     ``texts`` of the organiser's own: one response at turn level, one for each turn at dialogue
@@ -49,6 +51,12 @@ class Item(models.Model):
     response = models.ForeignKey(
         Response, null=True, blank=True, on_delete=models.CASCADE, related_name="items"
     )
+    system_b = models.ForeignKey(
+        System, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
+    response_b = models.ForeignKey(
+        Response, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
     chat_system = models.ForeignKey(
         "campaigns.ChatSystem",
         null=True,
@@ -69,13 +77,45 @@ class Item(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["campaign", "response"],
-                condition=Q(role="regular", response__isnull=False),
+                condition=Q(role="regular", response__isnull=False, response_b__isnull=True),
                 name="response_is_one_item",
             ),
             models.UniqueConstraint(
+                fields=["campaign", "response", "response_b"],
+                condition=Q(response_b__isnull=False),
+                name="pair_of_responses_is_one_item",
+            ),
+            models.UniqueConstraint(
                 fields=["campaign", "system", "dialogue"],
-                condition=Q(role="regular", response__isnull=True, system__isnull=False),
+                condition=Q(
+                    role="regular",
+                    response__isnull=True,
+                    system__isnull=False,
+                    system_b__isnull=True,
+                ),
                 name="system_in_dialogue_is_one_item",
+            ),
+            models.UniqueConstraint(
+                fields=["campaign", "system", "system_b", "dialogue"],
+                condition=Q(response_b__isnull=True, system_b__isnull=False),
+                name="pair_in_dialogue_is_one_item",
+            ),
+            models.CheckConstraint(
+                condition=Q(system_b__isnull=True, response_b__isnull=True)
+                | Q(
+                    system__isnull=False,
+                    system_b__gt=models.F("system"),
+                    response__isnull=False,
+                    response_b__isnull=False,
+                )
+                | Q(
+                    system__isnull=False,
+                    system_b__gt=models.F("system"),
+                    response__isnull=True,
+                    response_b__isnull=True,
+                    turn__isnull=True,
+                ),
+                name="pair_is_of_two_systems",
             ),
             models.UniqueConstraint(
                 fields=["campaign", "chat_system", "dialogue"],
@@ -100,7 +140,8 @@ class Assignment(models.Model):
     ``position`` counts this rater's items from 0; ``propensity`` is the probability with which this
     item was drawn from those that could have been, None where nothing was drawn (training).
     ``system_propensity`` is the probability with which its system was, where ratings are spread
-    adaptively: then a system is drawn first, and one of its items after.
+    adaptively: then a system is drawn first, and one of its items after. ``is_swapped``: of a pair,
+    whether this rater sees the item's second system first; it stays when the item comes again.
     """
 
     class State(models.TextChoices):
@@ -119,6 +160,7 @@ class Assignment(models.Model):
     position = models.PositiveIntegerField()
     propensity = models.FloatField(null=True, blank=True)
     system_propensity = models.FloatField(null=True, blank=True)
+    is_swapped = models.BooleanField(null=True, blank=True)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     skip_reason = models.CharField(max_length=500, blank=True)
     current = models.OneToOneField(
@@ -178,7 +220,8 @@ class Slot(models.Model):
     assignment hold one.
 
     ``ordinal`` is the place in the campaign's order, in which dialogues take turns: who takes slots
-    from anywhere in it meets all dialogues evenly.
+    from anywhere in it meets all dialogues evenly. ``is_swapped``: of a pair, the order in which
+    its rater sees it; each order comes equally often for every two systems.
     """
 
     # Both are the first column of an index below; a million slots need no second one.
@@ -188,6 +231,7 @@ class Slot(models.Model):
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="slots", db_index=False)
     place = models.PositiveSmallIntegerField(help_text="1 to k.")
     ordinal = models.PositiveIntegerField()
+    is_swapped = models.BooleanField(null=True, blank=True)
     holder = models.OneToOneField(
         Assignment, null=True, blank=True, on_delete=models.SET_NULL, related_name="slot"
     )

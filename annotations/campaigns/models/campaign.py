@@ -22,6 +22,8 @@ def random_seed() -> int:
     return secrets.randbelow(2**31)
 
 
+PAIRED = ("pair", "dialogue_pair")
+"""Kinds of campaigns whose items are pairs of two systems."""
 HIGHEST_WIDTH = 4
 """From one end of the scale to the other: no interval need be wider."""
 
@@ -45,6 +47,11 @@ class Campaign(models.Model):
     class Kind(models.TextChoices):
         TURN = "turn", _("responses, one at a time")
         DIALOGUE = "dialogue", _("a system's responses in a whole dialogue")
+        PAIR = "pair", _("two responses, side by side")
+        DIALOGUE_PAIR = (
+            "dialogue_pair",
+            _("two systems' responses in a whole dialogue, side by side"),
+        )
         INTERACTIVE = "interactive", _("a chat with a system, then its rating")
         COLLECTION = "collection", _("new dialogues between two raters")
 
@@ -65,7 +72,7 @@ class Campaign(models.Model):
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
-    kind = models.CharField(max_length=12, choices=Kind)
+    kind = models.CharField(max_length=16, choices=Kind)
     state = models.CharField(max_length=8, choices=State, default=State.DRAFT)
     version = models.ForeignKey(
         CorpusVersion,
@@ -103,6 +110,12 @@ class Campaign(models.Model):
         blank=True,
         help_text="How many dialogues are drawn; all where it is empty. Of a collection: how many "
         "are wanted.",
+    )
+    pairs = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="How many pairs are drawn, so that they connect all systems; all where it is "
+        "empty.",
     )
     utterances = models.PositiveSmallIntegerField(
         default=14,
@@ -178,8 +191,16 @@ class Campaign(models.Model):
         ordering = ["-created_at", "pk"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(kind__in=["turn", "dialogue", "interactive", "collection"]),
+                condition=Q(kind__in=["turn", "dialogue", "interactive", "collection", *PAIRED]),
                 name="campaign_kind",
+            ),
+            models.CheckConstraint(
+                condition=~Q(kind__in=PAIRED) | Q(state="draft") | Q(form__isnull=False),
+                name="campaign_of_pairs_asks_a_form",
+            ),
+            models.CheckConstraint(
+                condition=Q(pairs__isnull=True) | Q(kind__in=PAIRED, pairs__gte=1),
+                name="campaign_pairs",
             ),
             models.CheckConstraint(
                 condition=Q(state__in=["draft", "open", "paused", "closed"]), name="campaign_state"
@@ -247,13 +268,23 @@ class Campaign(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["version", "published_aspect"],
-                condition=~Q(published_aspect=""),
+                condition=~Q(published_aspect="") & ~Q(kind__in=PAIRED),
                 name="campaign_published_aspect_once",
+            ),
+            models.UniqueConstraint(
+                fields=["version", "published_aspect"],
+                condition=~Q(published_aspect="") & Q(kind__in=PAIRED),
+                name="campaign_published_preference_once",
             ),
         ]
 
     def __str__(self) -> str:
         return self.slug
+
+    @property
+    def is_of_pairs(self) -> bool:
+        """Whether raters compare two systems: then its results are preferences, not scores."""
+        return self.kind in PAIRED
 
     @property
     def is_looked_at(self) -> bool:

@@ -16,7 +16,14 @@ nobody's."""
 
 MIN_RUNS_FOR_ESTIMATE = 10
 """A median of fewer ratings says little; the next basis is taken instead."""
-ASSUMED_SECONDS = {"turn": 20.0, "dialogue": 90.0, "interactive": 300.0, "collection": 900.0}
+ASSUMED_SECONDS = {
+    "turn": 20.0,
+    "dialogue": 90.0,
+    "pair": 30.0,
+    "dialogue_pair": 120.0,
+    "interactive": 300.0,
+    "collection": 900.0,
+}
 """For one rating (of a collection: for one person's part in a dialogue) where nobody has rated yet.
 Round figures of our own, meant to be replaced by what is measured; the interval is from half of it
 to twice as much."""

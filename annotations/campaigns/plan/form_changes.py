@@ -11,21 +11,25 @@ from annotations.questions.schema import Form, Level, Question
 _LEVELS: Mapping[str, tuple[Level, ...]] = {
     "turn": ("response", "utterance"),
     "dialogue": ("conversation",),
+    "pair": ("pair",),
+    "dialogue_pair": ("pair",),
     "interactive": ("conversation",),
     "collection": (),
 }
+_COMPARES = {"pair": "response", "dialogue_pair": "conversation"}
 
 
-def levels_of(kind: str) -> tuple[Level, ...]:
-    """The levels of forms that a campaign of this kind can ask.
+def is_about(form: Form, kind: str) -> bool:
+    """Whether a campaign can ask this form.
 
     Args:
+        form: what is asked.
         kind: of ``Campaign.Kind``.
 
     Returns:
-        Levels; () where nothing is rated.
+        Whether what the form is about is what raters see; of pairs, whether it compares it.
     """
-    return _LEVELS[kind]
+    return form.level in _LEVELS[kind] and form.compares == _COMPARES.get(kind, form.compares)
 
 
 def meaning_changes(old: Form, new: Form) -> list[str]:

@@ -3,15 +3,18 @@ out."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 from django.db.models import Count
 
 from annotations.campaigns.models import Campaign, ChatSystem, Item
 from annotations.campaigns.plan.check_items import Answers
 from annotations.campaigns.plan.draw import draw_dialogues
+from annotations.campaigns.plan.pairs import count_pairs, draw_pairs
 from annotations.models import CorpusVersion, Response, System, Turn
 
 ROWS_A_READ = 10_000
@@ -27,6 +30,7 @@ class Question:
     systems: Sequence[System] = ()
     chat_systems: Sequence[ChatSystem] = ()
     dialogues: int | None = None
+    pairs: int | None = None
     raters_per_item: int = 1
     seed: int = 0
 
@@ -34,7 +38,7 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class PlannedItems:
     """``left_out`` counts what a system should have answered and did not: turns, or at dialogue
-    level dialogues."""
+    level dialogues; of pairs, those of which one did not."""
 
     items: int
     dialogues: int
@@ -49,6 +53,7 @@ def question_of(campaign: Campaign) -> Question:
         systems=list(campaign.systems.order_by("position")),
         chat_systems=list(campaign.chat_systems.order_by("name")),
         dialogues=campaign.dialogues_per_system,
+        pairs=campaign.pairs,
         raters_per_item=campaign.raters_per_item,
         seed=campaign.seed,
     )
@@ -67,10 +72,26 @@ def planned_items(question: Question) -> PlannedItems:
     if question.kind == Campaign.Kind.TURN:
         wanted = sum(_turns_of(question.version, drawn).values()) * len(question.systems)
         found = _responses(question, drawn).count()
-    else:
+    elif question.kind == Campaign.Kind.DIALOGUE:
         wanted = len(drawn) * len(question.systems)
         found = len(_complete_pairs(question, drawn))
+    else:
+        return _planned_pairs(question, drawn, len(everything))
     return PlannedItems(found, len(drawn), len(everything), wanted - found)
+
+
+def _planned_pairs(question: Question, drawn: Sequence[int], dialogues: int) -> PlannedItems:
+    if question.kind == Campaign.Kind.PAIR:
+        points = sum(_turns_of(question.version, drawn).values())  # type: ignore[arg-type]
+        by_turn = _responses(question, drawn).order_by().values_list("turn").annotate(Count("pk"))
+        answered = [count for _turn, count in by_turn]
+    else:
+        points = len(drawn)
+        answered = list(Counter(one for _, one in _complete_pairs(question, drawn)).values())
+    found = sum(map(count_pairs, answered))
+    left_out = points * count_pairs(len(question.systems)) - found
+    items = found if question.pairs is None else min(found, question.pairs)
+    return PlannedItems(items, len(drawn), dialogues, left_out)
 
 
 def items_to_make(question: Question) -> Iterator[Item]:
@@ -101,11 +122,44 @@ def items_to_make(question: Question) -> Iterator[Item]:
     elif question.kind == Campaign.Kind.DIALOGUE:
         for system, dialogue in _complete_pairs(question, drawn):
             yield Item(system_id=system, dialogue_id=dialogue)
+    else:
+        yield from _pairs_to_make(question, drawn)
+
+
+def _pairs_to_make(question: Question, drawn: Sequence[int]) -> Iterator[Item]:
+    """Raises ``NotConnected``, and ``ValueError`` where fewer pairs are wanted than connect the
+    systems."""
+    # (dialogue, turn, system, response), those of one point together
+    if question.kind == Campaign.Kind.PAIR:
+        columns = ("turn__dialogue_id", "turn_id", "system_id", "pk")
+        answers = list(_responses(question, drawn).order_by(*columns[:3]).values_list(*columns))
+    else:
+        complete = sorted((one, system) for system, one in _complete_pairs(question, drawn))
+        answers = [(dialogue, None, system, None) for dialogue, system in complete]
+    points = [
+        (dialogue, turn, {system: response for *_, system, response in rows})
+        for (dialogue, turn), rows in groupby(answers, key=itemgetter(0, 1))
+    ]
+    systems = [system.pk for system in question.systems]
+    there = [list(responses) for *_, responses in points]
+    for point, (first, second) in draw_pairs(there, systems, question.pairs, question.seed):
+        dialogue, turn, responses = points[point]
+        yield Item(
+            dialogue_id=dialogue,
+            turn_id=turn,
+            system_id=first,
+            response_id=responses[first],
+            system_b_id=second,
+            response_b_id=responses[second],
+        )
 
 
 def first_item(question: Question) -> Item | None:
     """An item as the campaign would make it, for a look at it; None where it would make none."""
-    return next(items_to_make(question), None)
+    try:
+        return next(items_to_make(question), None)
+    except ValueError:  # pairs that do not connect the systems
+        return None
 
 
 def _dialogues_with_turns(version: CorpusVersion) -> list[int]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
+from django.db.models import Q
 from django.db.models.functions import Length
 
 from annotations.agreement.by_question import QuestionAgreement, Unit, agreement_of
@@ -17,6 +18,7 @@ from annotations.campaigns.queries.ratings import (
     given_ratings,
 )
 from annotations.models import Response
+from annotations.questions.answers import in_other_order
 
 
 def question_agreement(
@@ -31,13 +33,18 @@ def question_agreement(
     ratings = given_ratings(campaign) if excluded else counted_ratings(campaign)
     if systems is not None:
         of_system = "chat_system" if campaign.kind == Campaign.Kind.INTERACTIVE else "system"
-        ratings = ratings.filter(**{f"item__{of_system}__name__in": list(systems)})
+        chosen = Q(**{f"item__{of_system}__name__in": list(systems)})
+        if campaign.is_of_pairs:
+            other = Q(item__system_b__name__in=list(systems))
+            # Of one system, its pairs with all others
+            chosen = chosen & other if len(systems) > 1 else chosen | other
+        ratings = ratings.filter(chosen)
     answers: dict[int, dict[str, Mapping[str, Any]]] = defaultdict(dict)
     dialogues: dict[int, str] = {}
-    for item, dialogue, rater, given in ratings.values_list(
-        "item_id", "item__dialogue_id", "participation_id", "current__answers"
+    for item, dialogue, rater, is_swapped, given in ratings.values_list(
+        *("item_id", "item__dialogue_id", "participation_id", "is_swapped", "current__answers")
     ):
-        answers[item][str(rater)] = given or {}
+        answers[item][str(rater)] = in_other_order(form, given or {}) if is_swapped else given or {}
         dialogues[item] = str(dialogue)
     has_spans = any(question.type == "span" for question in form.questions)
     lengths = _lengths_of_texts(campaign, answers) if has_spans else {}

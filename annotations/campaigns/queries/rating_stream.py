@@ -74,14 +74,18 @@ def ratings_to_export(
             system,
             chat,
             slot,
+            system_b,
+            is_swapped,
         ) in rows:
+            first, second = (system_b, system) if is_swapped else (system, system_b)
             yield RatedItem(
                 **label,
                 item=item,
                 role=role,
                 dialogue=dialogue,
                 turn=turn,
-                system=chat or system,
+                system=chat or first,
+                system_b=second,
                 rater=f"rater {place + 1}",
                 account=(name or "")
                 if accounts
@@ -122,6 +126,8 @@ def _portions(campaign: Campaign, everything: bool) -> Iterator[list[tuple]]:
         "item__system__name",
         "item__chat_system__name",
         "slot__pk",
+        "item__system_b__name",
+        "is_swapped",
     )
     for rater in campaign.participations.order_by("position").values_list("pk", flat=True):
         last = -1
@@ -338,6 +344,7 @@ def newest_ratings(campaign: Campaign) -> QuerySet[Assignment]:
             "item__dialogue",
             "item__turn",
             "item__system",
+            "item__system_b",
             "item__chat_system",
         )
         .order_by("-current_id")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from numpy.typing import NDArray
 
 from annotations.agreement.intervals import METHOD
@@ -24,7 +24,7 @@ from annotations.campaigns.models import (
 from annotations.campaigns.scale import SCORES
 from annotations.corpora.queries import NotFound
 from annotations.formats.records import Level
-from annotations.models import Rating
+from annotations.models import Preference, Rating
 from annotations.questions.answers import numeric
 from annotations.questions.reading import form_of
 from annotations.questions.schema import Form, Question
@@ -90,6 +90,18 @@ def aspects_of(campaign: Campaign) -> list[tuple[str, str]]:
     return [(OVERALL, OVERALL), *((axis["key"], axis["name"]) for axis in axes)]
 
 
+def aspects_to_publish(campaign: Campaign) -> list[tuple[str, str]]:
+    """(key, name) of what becomes human scores of the corpus, or of pairs its preferences; the main
+    one first."""
+    form = form_of_campaign(campaign)
+    if campaign.is_of_pairs:
+        asked = form.questions if form else ()
+        found = [(one.key, one.name) for one in asked if one.type == "preference"]
+    else:
+        found = aspects_of(campaign) if form else [(OVERALL, OVERALL)]
+    return sorted(found, key=lambda one: one[0] != OVERALL)
+
+
 def resolve_campaign_aspect(campaign: Campaign, requested: str | None) -> str:
     """The aspect by its key or name; the main one where none is asked for, "" where no question
     scores. Raises ``NotFound``."""
@@ -118,8 +130,9 @@ def rated_systems(campaign: Campaign) -> list[str]:
     if campaign.kind == Campaign.Kind.INTERACTIVE:
         named = regular.filter(chat_system__isnull=False).order_by("chat_system__name")
         return list(named.values_list("chat_system__name", flat=True).distinct())
-    named = regular.filter(system__isnull=False).order_by("system__position")
-    return [name for name, _ in named.values_list("system__name", "system__position").distinct()]
+    first, second = (regular.values(field) for field in ("system", "system_b"))
+    named = campaign.version.systems.filter(Q(pk__in=first) | Q(pk__in=second))
+    return list(named.order_by("position").values_list("name", flat=True))
 
 
 def select_rated_systems(
@@ -370,7 +383,7 @@ def publication_of(campaign: Campaign) -> Publication:
     counted = counted_ratings(campaign).count()
     if not campaign.published_aspect:
         return Publication("", 0, counted, False)
-    of_campaign = Rating.objects.filter(
+    of_campaign = (Preference if campaign.is_of_pairs else Rating).objects.filter(
         rater__version=campaign.version_id,
         rater__name__startswith=f"{campaign.publication['raters']}/rater ",
         aspect=campaign.published_aspect,

@@ -65,15 +65,26 @@ class Part:
 
     number: int
     lines: tuple[Line, ...]
+    is_pair: bool = False
+    """The last two lines are two systems' answers, one beside the other."""
+
+    @property
+    def pair(self) -> tuple[Line, ...]:
+        return self.lines[-2:] if self.is_pair else ()
+
+    @property
+    def stacked(self) -> tuple[Line, ...]:
+        """One below the other."""
+        return self.lines[:-2] if self.is_pair else self.lines
 
     @property
     def earlier(self) -> tuple[Line, ...]:
         """Shown folded."""
-        return self.lines[:-SHOWN_AT_ONCE]
+        return self.stacked[:-SHOWN_AT_ONCE]
 
     @property
     def shown(self) -> tuple[Line, ...]:
-        return self.lines[-SHOWN_AT_ONCE:]
+        return self.stacked[-SHOWN_AT_ONCE:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +99,15 @@ class ItemView:
     partner_persona: tuple[str, ...]
     parts: tuple[Part, ...]
     judged: int
-    """How many answers are judged together."""
+    """How many answers are judged together; of a pair, those of each system."""
     practice: bool = False
     """Training items say so: feedback follows."""
     of_roles: bool = False
     """A conversation of messages with roles, not of A and B."""
+
+    @property
+    def is_pair(self) -> bool:
+        return any(part.is_pair for part in self.parts)
 
 
 def item_view(item: Item, *, markdown: bool = True) -> ItemView:
@@ -117,12 +132,27 @@ def assignment_views(assignments: Sequence[Assignment], *, markdown: bool = True
     claimed.
     """
     bare = [one.item_id for one in assignments if not Item.dialogue.is_cached(one.item)]
-    read = Item.objects.select_related("dialogue", "turn", "response").in_bulk(bare) if bare else {}
+    shown = Item.objects.select_related("dialogue", "turn", "response", "response_b")
+    read = shown.in_bulk(bare) if bare else {}
     views = item_views([read.get(one.item_id, one.item) for one in assignments], markdown=markdown)
     return [
-        _chat_view(view, one) if one.item.chat_system_id is not None else view
+        _chat_view(view, one)
+        if one.item.chat_system_id is not None
+        else _swapped(view)
+        if one.is_swapped
+        else view
         for view, one in zip(views, assignments, strict=True)
     ]
+
+
+def _swapped(view: ItemView) -> ItemView:
+    """A pair in the other order. Places are those on the page."""
+    parts = []
+    for part in view.parts:
+        first, second = part.pair
+        shown = replace(second, place=first.place), replace(first, place=second.place)
+        parts.append(replace(part, lines=(*part.stacked, *shown)))
+    return replace(view, parts=tuple(parts))
 
 
 def _turns_of(dialogues: Mapping[int, Dialogue]) -> dict[int, list[Turn]]:
@@ -141,9 +171,10 @@ Answer = tuple[str, Sequence[Mapping[str, Any]]]
 def _answers_of(items: Iterable[Item]) -> dict[tuple[int, int], Answer]:
     """(system, turn) → answer, of the items that have no text of the organiser's own."""
     wanted = [
-        Q(system=item.system_id, turn__dialogue=item.dialogue_id)
+        Q(system=system, turn__dialogue=item.dialogue_id)
         for item in items
-        if not item.texts and item.system_id is not None
+        for system in (item.system_id, item.system_b_id)
+        if not item.texts and system is not None
     ]
     if not wanted:
         return {}
@@ -166,8 +197,12 @@ def _view(
         answer: Answer = (str(item.texts[0]), ()) if item.texts else ("", ())
         if not item.texts and item.response is not None:
             answer = item.response.text, item.response.parts
-        judged = _judged_line(item.dialogue, answer, 1, markdown)
-        shape, parts = "turn", (Part(1, (*_history(item.turn, 0, markdown), judged)),)
+        judged = [_judged_line(item.dialogue, answer, 1, markdown)]
+        if item.response_b is not None:
+            answer = item.response_b.text, item.response_b.parts
+            judged.append(_judged_line(item.dialogue, answer, 2, markdown))
+        lines = (*_history(item.turn, 0, markdown), *judged)
+        shape, parts = "turn", (Part(1, lines, item.response_b is not None),)
     else:
         shape = "dialogue"
         parts = _dialogue_parts(item, turns[item.dialogue_id], answers, markdown)
@@ -226,17 +261,20 @@ def _dialogue_parts(
     for place, turn in enumerate(turns):
         context = list(turn.context)
         is_longer = context[: len(shown)] == shown
-        answer: Answer = (
-            (str(item.texts[place]), ())
-            if place < len(item.texts)
-            else answers.get((item.system_id or 0, turn.pk), ("", ()))
-        )
+        if place < len(item.texts):
+            own: list[Answer] = [(str(item.texts[place]), ())]
+        else:
+            systems = [item.system_id or 0, *filter(None, [item.system_b_id])]
+            own = [answers.get((system, turn.pk), ("", ())) for system in systems]
         lines = [
             replace(line, given=place > 0 and (line.is_target or line.speaker == TARGET_SPEAKER))
             for line in _history(turn, len(shown) if is_longer else 0, markdown)
         ]
-        judged = _judged_line(item.dialogue, answer, place + 1, markdown)
-        parts.append(Part(place + 1, (*lines, judged)))
+        judged = (
+            _judged_line(item.dialogue, answer, place * len(own) + number, markdown)
+            for number, answer in enumerate(own, 1)
+        )
+        parts.append(Part(place + 1, (*lines, *judged), item.system_b_id is not None))
         shown = context
     return tuple(parts)
 
@@ -293,7 +331,8 @@ def own_ratings(participation: Participation) -> QuerySet[Assignment]:
     return (
         Assignment.objects.filter(participation=participation, state=Assignment.State.DONE)
         .exclude(item__role=Item.Role.TRAINING)
-        .select_related("item__dialogue", "item__turn", "item__response", "current__form")
+        .select_related("item__dialogue", "item__turn", "current__form")
+        .select_related("item__response", "item__response_b")
         .order_by("-position")
     )
 

@@ -266,6 +266,8 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404(f"there is no format {form!r}. Formats: {', '.join(FORMATS)}")
     if form == "form":
         return _form_versions(campaign)
+    if form == "mt-metrics-eval" and campaign.is_of_pairs:
+        raise Http404("mt-metrics-eval holds scores, and raters of pairs give none")
     name = f"{campaign.slug}-ratings" + ("-all" if everything else "")
     if form == "mt-metrics-eval":
         name += f"-{form}"
@@ -281,12 +283,12 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
         )
     if form == "csv":
         return stream_as_file(
-            csv_of_ratings(found, axes, accounts, questions),
+            csv_of_ratings(found, axes, accounts, questions, campaign.is_of_pairs),
             f"{name}.csv",
             "text/csv; charset=utf-8",
         )
     return stream_as_file(
-        csv_of_revisions(found, axes, accounts, questions),
+        csv_of_revisions(found, axes, accounts, questions, campaign.is_of_pairs),
         f"{name}-revisions.csv",
         "text/csv; charset=utf-8",
     )

@@ -32,6 +32,8 @@ COLUMNS = {
     "system": "its name in the corpus, of a chat the chat system's; empty for a check with a "
     "text of "
     "its own",
+    "system_b": "of campaigns of pairs only: the system that was shown second; `system` is the "
+    "first, and A in the answers",
     "rater": "the pseudonym, `rater 3`",
     "account": "only where names were asked for: the log-in name; empty where it was deleted",
     "rater_state": "`active` or `excluded`",
@@ -122,6 +124,8 @@ class RatedItem:
         system_propensity: probability with which the item's system was sampled, in (0, 1]; None
             unless ratings are allocated adaptively.
         conversation: of a chat, (speaker, text), oldest first; else None.
+        system_b: of a pair, name of the system that was shown second, ``system`` being the first;
+            else None.
     """
 
     campaign: str
@@ -143,6 +147,7 @@ class RatedItem:
     """Where ratings are spread adaptively: with which probability the item's system was drawn."""
     conversation: tuple[tuple[str, str], ...] | None = None
     """Of a chat: (speaker, text), oldest first."""
+    system_b: str | None = None
 
     @property
     def current(self) -> RevisionRecord:
@@ -178,6 +183,7 @@ def csv_of_ratings(
     axes: Sequence[str],
     accounts: bool = False,
     questions: Sequence[str] | None = None,
+    pairs: bool = False,
 ) -> Iterator[str]:
     """CSV of the current ratings, one row per rating.
 
@@ -188,15 +194,16 @@ def csv_of_ratings(
         accounts: include the column ``account``.
         questions: keys of the form's questions, each of which gets a column ``answer_KEY`` in place
             of the score; None where the campaign has no form.
+        pairs: include the column ``system_b``.
 
     Returns:
         Iterator over lines that end in CR LF, first the heading line behind a byte order mark. The
         column ``revision`` is the number of the current revision.
     """
-    head = [*_position_columns(accounts), *_RATER_COLUMNS]
+    head = [*_position_columns(accounts, pairs), *_RATER_COLUMNS]
     yield csv_heading([*head, "revision", *_judgement_columns(axes, questions), *_RATING_FIELDS])
     for rating in ratings:
-        cells = [*_place(rating, accounts), *_standing(rating)]
+        cells = [*_place(rating, accounts, pairs), *_standing(rating)]
         yield csv_line([*cells, *_judgement_cells(rating.current, axes, questions)])
 
 
@@ -205,6 +212,7 @@ def csv_of_revisions(
     axes: Sequence[str],
     accounts: bool = False,
     questions: Sequence[str] | None = None,
+    pairs: bool = False,
 ) -> Iterator[str]:
     """CSV of ratings with their history, one row per revision.
 
@@ -214,17 +222,18 @@ def csv_of_revisions(
         accounts: include the column ``account``.
         questions: keys of the form's questions, each of which gets a column ``answer_KEY`` in place
             of the score; None where the campaign has no form.
+        pairs: include the column ``system_b``.
 
     Returns:
         Iterator over lines that end in CR LF, first the heading line behind a byte order mark. The
         column ``current`` is 1 for the revision that holds, else 0.
     """
-    head = [*_position_columns(accounts), *_RATER_COLUMNS]
+    head = [*_position_columns(accounts, pairs), *_RATER_COLUMNS]
     yield csv_heading(
         [*head, "current", "revision", *_judgement_columns(axes, questions), *_RATING_FIELDS]
     )
     for rating in ratings:
-        cells = [*_place(rating, accounts), *_standing(rating)]
+        cells = [*_place(rating, accounts, pairs), *_standing(rating)]
         for revision in rating.revisions:
             yield csv_line(
                 [
@@ -251,8 +260,9 @@ def json_lines(ratings: Iterable[RatedItem], accounts: bool = False) -> Iterator
 
 
 def _document(rating: RatedItem, accounts: bool) -> dict[str, Any]:
+    pairs = rating.system_b is not None
     document: dict[str, Any] = dict(
-        zip(_position_columns(accounts), _place(rating, accounts), strict=True)
+        zip(_position_columns(accounts, pairs), _place(rating, accounts, pairs), strict=True)
     )
     document |= {name: getattr(rating, name) for name in _RATER_COLUMNS}
     document |= _judgement_as_json(rating.current)
@@ -285,13 +295,13 @@ def _listed(axes: tuple[str, ...] | None) -> list[str] | None:
     return None if axes is None else list(axes)
 
 
-def _position_columns(accounts: bool) -> list[str]:
-    return [*_KEY_FIELDS, "account"] if accounts else list(_KEY_FIELDS)
+def _position_columns(accounts: bool, pairs: bool) -> list[str]:
+    *place, rater = _KEY_FIELDS
+    return [*place, *(["system_b"] if pairs else []), rater, *(["account"] if accounts else [])]
 
 
-def _place(rating: RatedItem, accounts: bool) -> list[Cell]:
-    place = [getattr(rating, name) for name in _KEY_FIELDS]
-    return [*place, rating.account] if accounts else place
+def _place(rating: RatedItem, accounts: bool, pairs: bool) -> list[Cell]:
+    return [getattr(rating, name) for name in _position_columns(accounts, pairs)]
 
 
 def _standing(rating: RatedItem) -> list[Cell]:

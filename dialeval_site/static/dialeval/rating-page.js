@@ -52,7 +52,7 @@
       room.style.scrollPaddingTop = `${header + above + 8}px`;
       room.style.scrollPaddingBottom = `${this.barHeight + 16}px`;
       scrollTo({ top: 0, behavior: "instant" });
-      const judged = article.querySelectorAll(".judged");
+      const judged = article.querySelectorAll(".judged, .pair");
       if (judged.length === 1) judged[0].scrollIntoView({ block: "nearest", behavior: "instant" });
     }
 

@@ -14,6 +14,7 @@ from annotations.questions.answers import (
     check,
     degree,
     from_fields,
+    in_other_order,
     numeric,
     preferred,
     utterance_scores,
@@ -355,6 +356,17 @@ def test_seven_points_of_a_preference_have_keys_from_left_to_right() -> None:
         ("b3", "7"),
         ("both_bad", "x"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "turned"),
+    [("a3", "b3"), ("b1", "a1"), ("a", "b"), ("tie", "tie"), ("cannot_judge", "cannot_judge")],
+)
+def test_a_preference_in_the_other_order(answer: str, turned: str) -> None:
+    form = pair_form()
+    preference, confidence = (question.key for question in form.questions)
+    given = {preference: answer, confidence: 3, "dropped": "a"}
+    assert in_other_order(form, given) == given | {preference: turned}
 
 
 def test_nothing_asked_of_a_pair_is_a_score_of_one_response() -> None:

@@ -75,6 +75,8 @@ class Command(ConsoleCommand):
             campaign = campaign_by_slug(options["slug"])
             if campaign.kind == Campaign.Kind.COLLECTION:
                 raise CommandError(f"{campaign.slug} collects dialogues; nothing is rated in it")
+            if campaign.is_of_pairs and options["format"] == "mt-metrics-eval":
+                raise CommandError("mt-metrics-eval holds scores, and raters of pairs give none")
             with whole_folder(options["to"], options["replace"]) as folder, read_snapshot():
                 _write(
                     campaign,
@@ -105,7 +107,13 @@ def _write(campaign: Campaign, folder: Path, form: str, everything: bool, names:
         for name, lines in (("ratings.csv", csv_of_ratings), ("revisions.csv", csv_of_revisions)):
             _write_lines(
                 folder / name,
-                lines(ratings_to_export(campaign, everything, names), axes, names, questions),
+                lines(
+                    ratings_to_export(campaign, everything, names),
+                    axes,
+                    names,
+                    questions,
+                    campaign.is_of_pairs,
+                ),
             )
 
 

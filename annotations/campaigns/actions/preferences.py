@@ -1,0 +1,72 @@
+"""Publishing a campaign of pairs: answers that count become preferences of a corpus version."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from annotations.campaigns.models import Campaign
+from annotations.campaigns.queries.ratings import counted_ratings, form_of_campaign
+from annotations.corpora import staging
+from annotations.models import CorpusVersion, Preference, Rater
+from annotations.questions.answers import preferred
+
+PREFERENCE_COLUMNS = (
+    *("rater", "aspect", "preferred", "comment", "metadata"),
+    *("response_a", "response_b", "dialogue", "system_a", "system_b"),
+)
+SHOWN = (
+    *("position", "current__answers", "is_swapped", "item__dialogue"),
+    *("item__response", "item__response_b", "item__system", "item__system_b"),
+)
+ROWS_A_READ = 10_000
+
+
+def insert_preferences(
+    campaign: Campaign,
+    copies: CorpusVersion,
+    raters: Mapping[int, Rater],
+    aspects: Mapping[str, str],
+) -> int:
+    """Store what was answered to questions as preferences of a staged version; returns how many.
+
+    A is what the rater saw first. A graded answer stands in the metadata, too. Raters who could not
+    judge gave no preference.
+
+    Args:
+        copies: the staged version.
+        raters: by key of the participation.
+        aspects: key of the question → aspect of the preferences.
+    """
+    form = form_of_campaign(campaign)
+    graded = {one.key for one in form.questions if one.points > 3} if form else set()
+
+    def rows() -> Iterator[tuple[object, ...]]:
+        for rater, answers, shown in _answered(campaign, raters):
+            for key, name in aspects.items():
+                answer = answers.get(key)
+                if answer is None or (which := preferred(answer)) is None:
+                    continue
+                metadata = {"answer": answer} if key in graded else {}
+                yield rater, name, which, "", json.dumps(metadata), *shown
+
+    return staging.insert(copies, Preference, PREFERENCE_COLUMNS, rows())
+
+
+def _answered(
+    campaign: Campaign, raters: Mapping[int, Rater]
+) -> Iterator[tuple[int, dict[str, str], tuple[int | None, ...]]]:
+    """Rater, answers, and what was compared, as ``PREFERENCE_COLUMNS`` end: page by page, because
+    rows are written between the reads."""
+    for person, rater in raters.items():
+        own = counted_ratings(campaign).filter(participation=person).order_by("position")
+        last = -1
+        while page := list(own.filter(position__gt=last).values_list(*SHOWN)[:ROWS_A_READ]):
+            for _position, answers, is_swapped, dialogue, *pair in page:
+                responses, systems = pair[:2], pair[2:]
+                if is_swapped:
+                    responses, systems = responses[::-1], systems[::-1]
+                whole = (None, None, dialogue, *systems)
+                shown = whole if None in responses else (*responses, None, None, None)
+                yield rater.pk, answers or {}, shown
+            last = page[-1][0]
