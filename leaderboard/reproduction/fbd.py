@@ -23,7 +23,7 @@ from workers.models import MetricRun
 COEFFICIENTS = ("spearman", "pearson")
 OURS = {
     "BLEU": "corpus_bleu[tokenize=treebank,lowercase=true,unicode=none,smooth=none]",
-    "METEOR": "meteor[normalize=false,tokenize=parlai,nltk=3.5]",
+    "METEOR": "meteor[normalize=false,tokenize=parlai,synonyms=words]",
     "ROUGE-L": "rouge_l[normalize=false,tokenize=py-rouge,stem=true]",
     "Greedy": "greedy_matching[unicode=none]",
     "Average": "embedding_average[unicode=none]",

@@ -23,12 +23,12 @@ from workers.metrics.common.lexical import TokenisedText
 from workers.metrics.common.tokenisation import OPTIONS
 
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
-NLTK = Option(
-    "nltk",
-    "present",
-    "whose alignment: present; or 3.5, where synonyms are looked up of words instead of stems, and "
-    "a word that was matched by its stem may be matched by a synonym again",
-    ("present", "3.5"),
+SYNONYMS = Option(
+    "synonyms",
+    "stems",
+    "what is looked up in WordNet: stems, as NLTK does; words, as NLTK 3.5 did, where a word that "
+    "was matched by its stem may be matched by a synonym again",
+    ("stems", "words"),
 )
 _CACHED_TEXTS = 50_000
 
@@ -197,7 +197,7 @@ def _build(options: Mapping[str, OptionValue]) -> AgainstReferences:
     """Raises ``LookupError`` where WordNet is not installed: ``METRIC.missing`` says so
     beforehand."""
     lexicon = _lexicon(str(wordnet.default_folder()))
-    if options["nltk"] == "3.5":
+    if options["synonyms"] == "words":
         return AgainstReferences(options, best_of(partial(meteor_of_nltk_3_5, lexicon=lexicon)))
     return AgainstReferences(options, partial(meteor, lexicon=lexicon))
 
@@ -218,7 +218,7 @@ METRIC = Metric(
     "workshop",
     build=_build,
     needs=frozenset({"reference"}),
-    options=(*OPTIONS, NLTK),
+    options=(*OPTIONS, SYNONYMS),
     signature_facts=(
         ("implementation", "nltk"),
         ("wordnet", "3.0"),
@@ -245,7 +245,7 @@ and it is NLTK's METEOR: the Java program METEOR 1.5 has other parameters and pa
 other numbers.
 
 It equals NLTK's `meteor_score` on words split at white space: α = 0.9, β = 3, γ = 0.5. A response
-equal to its reference of n words scores 1 − 0.5/n³. With nltk=3.5 it equals that older version, of which
+equal to its reference of n words scores 1 − 0.5/n³. With synonyms=words it equals NLTK 3.5, of which
 the FBD paper's numbers are.
 
 It needs WordNet 3.0, which the project does not ship. `make setup` provides it, or alone `python -m
