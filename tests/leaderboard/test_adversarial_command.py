@@ -15,6 +15,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from common.estimates import Undefined
+from leaderboard.reproduction.adversarial import histogram
 from tests.annotations.stored import dialogue, rated_corpus, stored
 from tests.workers.training.latent_talk import about_one_thing
 from tests.workers.training.made import make_model, trained_in
@@ -206,6 +207,113 @@ def test_what_holds_no_conversation_is_refused(command: Run, tmp_path: Path) -> 
         command("--metrics", "long", "--corpus", "silent")
     with pytest.raises(CommandError, match="pairs"):
         command("--metrics", "long", "--corpus", "silent", "--pairs", "-1")
+
+
+# --- cases that others have made ------------------------------------------------------------------
+
+
+def case(folder: Path, kind: str, name: str, *lines: str) -> None:
+    (folder / kind).mkdir(parents=True, exist_ok=True)
+    (folder / kind / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def test_given_cases_are_counted_by_their_folders(command: Run, tmp_path: Path) -> None:
+    """short likes fewer words: the contradiction has one more, the shorter text one fewer."""
+    folder = tmp_path / "cases"
+    asked = ("original_conversation", "Do you cook?", "I cook soup.", "modified_conversation")
+    case(folder, "contradiction", "case_0", *asked, "Do you cook?", "I never cook soup.")
+    case(folder, "dull", "case_0", *asked, "Do you cook?", "Soup, yes.")
+    found = document(command, "--metrics", "short", "--cases", str(folder))
+    assert accuracies(found, "short") == {"contradiction": 1.0, "dull": 0.0}
+    assert (found["pairs"], found["data"]) == (2, {"folder": str(folder)})
+    shown = command("--metrics", "short", "--cases", str(folder))[0]
+    assert shown.splitlines()[0].split()[1:3] == ["contradiction", "dull"]
+    written = command("--metrics", "short", "--cases", str(folder), "--format", "latex")[0]
+    assert "Contradiction & Dull" in written
+
+
+@pytest.mark.parametrize(
+    ("lines", "fault"),
+    [
+        (["hello"], "must have the lines original_conversation and modified_conversation"),
+        (["original_conversation", "a", "b"], "must have the lines"),
+        (
+            ["original_conversation", "a", "b", "modified_conversation", "c"],
+            "two utterances or more in either conversation",
+        ),
+        (
+            ["original_conversation", "a", "b", "modified_conversation", "c", "d\0"],
+            "an utterance holds a NUL character",
+        ),
+    ],
+)
+def test_a_case_of_another_layout_is_refused(
+    command: Run, tmp_path: Path, lines: list[str], fault: str
+) -> None:
+    case(tmp_path / "cases", "kind", "case_7", *lines)
+    with pytest.raises(CommandError, match=rf"kind/case_7: .*{fault}"):
+        command("--metrics", "short", "--cases", str(tmp_path / "cases"))
+
+
+def test_a_folder_without_cases_is_refused(command: Run, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="holds no case"):
+        command("--metrics", "short", "--cases", str(tmp_path))
+    with pytest.raises(CommandError, match="is no folder"):
+        command("--metrics", "short", "--cases", str(tmp_path / "none"))
+
+
+# --- how scores are distributed, and finding the answer -------------------------------------------
+
+
+@pytest.mark.usefixtures("corpus")
+def test_a_histogram_has_each_kind_s_shares_of_scores(command: Run) -> None:
+    """Answers have three words, so that all lie in the first bin; with the question before them they
+    have six."""
+    found = document(command, "--metrics", "long", "--corpus", "people")
+    (one,) = found["histograms"]
+    assert one["shares"]["answer"][0] == one["shares"]["random"][0] == 1.0
+    assert max(one["shares"]["speaker"][1:]) == 1.0
+    assert all(sum(shares) == pytest.approx(1) for shares in one["shares"].values())
+    assert (one["edges"][0], len(one["edges"])) == (3.0, 21)
+    shown = command("--metrics", "long", "--corpus", "people", "--histogram")[0]
+    assert "3.000 to" in shown
+
+
+def test_equal_scores_have_no_histogram() -> None:
+    assert histogram({"answer": [1.0, 1.0]}) == {"reason": "all scores are equal"}
+    assert histogram({"answer": [Undefined("no")]}) == {"reason": "no response has a score"}
+
+
+def test_answers_are_ranked_among_those_of_other_dialogues(command: Run, tmp_path: Path) -> None:
+    """Answers of 1, 2, 3 and 4 words, each among the other three: among two of them the longest is
+    first, the shortest third; the others depend on the draw."""
+    path = tmp_path / "talk.txt"
+    path.write_text("".join(f"tell {n} __eou__ {'so ' * n}it __eou__\n" for n in range(4)))
+    arguments = ("--metrics", "long,short", "--corpus", str(path), "--candidates", "40")
+    found = document(command, *arguments)
+    long, short = found["rows"]
+    # With 40 draws each of the three others comes: ranks by length 1 + the longer ones drawn
+    assert long["R@1"] == short["R@1"] == 0.25
+    assert (long["contexts"], long["candidates"], long["undefined"]) == (4, 40, 0)
+    assert 0.25 < long["MRR"] < 0.5
+    assert "0.2500" in command(*arguments)[0]
+    assert document(command, *arguments) == found
+
+
+@pytest.mark.usefixtures("corpus")
+def test_a_context_without_all_its_scores_is_left_out(command: Run) -> None:
+    arguments = ("--metrics", "long", "--corpus", "people", "--candidates", "2")
+    (row,) = document(command, *arguments)["rows"]
+    assert (row["contexts"], row["undefined"], row["R@1"]) == (7, 1, 0.0)
+    with pytest.raises(CommandError, match="printed as a table or json"):
+        command(*arguments, "--format", "csv")
+
+
+def test_where_there_is_no_other_answer_nothing_is_ranked(command: Run, tmp_path: Path) -> None:
+    path = tmp_path / "talk.txt"
+    path.write_text("hello __eou__ well __eou__\n")
+    with pytest.raises(CommandError, match="no other dialogue has another answer"):
+        command("--metrics", "long", "--corpus", str(path), "--candidates", "2")
 
 
 @pytest.mark.usefixtures("corpus")

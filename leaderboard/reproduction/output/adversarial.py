@@ -3,6 +3,8 @@ answer."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +12,49 @@ from annotations.console import figure_with_interval
 from common.tables.csv_text import csv_line
 from common.tables.dash import Dash
 from common.tables.latex_text import comment, escaped, row_of
-from workers.training.core.adversarial import KINDS
 
 COLUMNS = ("kind", "pairs", "dialogues", "higher", "equal", "undefined")
 
 
-def header() -> list[str]:
-    return ["metric", *KINDS, "pairs", "ties", "undefined"]
+def header(document: dict[str, Any]) -> list[str]:
+    return ["metric", *_kinds(document), "pairs", "ties", "undefined"]
+
+
+def _kinds(document: dict[str, Any]) -> list[str]:
+    return list(dict.fromkeys(row["kind"] for row in document["rows"]))
+
+
+def histogram_tables(document: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+    """Of each metric, for each bin of scores, which share of each kind's lies in it."""
+    for one in document["histograms"]:
+        if "reason" in one:
+            yield f"{one['metric']}: {one['reason']}", [], []
+            continue
+        bins = pairwise(one["edges"])
+        rows = [
+            [
+                f"{low:.3f} to {high:.3f}",
+                *(f"{of_kind[place]:.3f}" for of_kind in one["shares"].values()),
+            ]
+            for place, (low, high) in enumerate(bins)
+        ]
+        yield one["metric"], ["scores", *one["shares"]], rows
+
+
+def selection_rows(rows: list[dict[str, Any]]) -> list[list[str]]:
+    return [
+        [
+            row["metric"],
+            *(
+                Dash(row["reason"]) if row[name] is None else f"{row[name]:.4f}"
+                for name in ("R@1", "MRR")
+            ),
+            str(row["candidates"]),
+            str(row["contexts"]),
+            str(row["undefined"]),
+        ]
+        for row in rows
+    ]
 
 
 def text_rows(document: dict[str, Any]) -> list[list[str]]:
@@ -45,12 +83,13 @@ def to_csv(document: dict[str, Any]) -> str:
 
 
 def to_latex(document: dict[str, Any]) -> str:
+    kinds = _kinds(document)
     return "\n".join(
         [
             r"% needs \usepackage{booktabs}",
-            r"\begin{tabular}{l" + "r" * len(KINDS) + "}",
+            r"\begin{tabular}{l" + "r" * len(kinds) + "}",
             r"\toprule",
-            row_of(["Metric", *(kind.capitalize() for kind in KINDS)]),
+            row_of(["Metric", *(escaped(kind.capitalize()) for kind in kinds)]),
             r"\midrule",
             *(
                 row_of([escaped(metric), *(_latex_cell(row["accuracy"]) for row in rows)])
@@ -71,6 +110,8 @@ def to_latex(document: dict[str, Any]) -> str:
 
 def data_text(document: dict[str, Any]) -> str:
     data: dict[str, str] = document["data"]
+    if "folder" in data:
+        return Path(data["folder"]).name
     if "corpus" in data:
         return f"{data['corpus']} {data['version']}"
     return f"{Path(data['file']).name} (SHA-256 {data['sha256'][:12]}…)"

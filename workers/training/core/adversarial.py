@@ -137,12 +137,14 @@ def _spoilt_one(
         return repeated(pair.response, random)
     if kind == "speaker":
         return speaker_copied(pair.context, pair.response)
-    return _of_another_dialogue(pairs, pair, random)
+    return of_another_dialogue(pairs, pair, random)
 
 
-def _of_another_dialogue(
+def of_another_dialogue(
     pairs: Sequence[Answered], pair: Answered, random: np.random.Generator
 ) -> str | None:
+    """Another answer, drawn, of another dialogue; None where there is none."""
+
     def other(candidate: Answered) -> bool:
         return candidate.dialogue != pair.dialogue and candidate.response != pair.response
 
