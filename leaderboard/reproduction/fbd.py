@@ -1,13 +1,11 @@
-"""The FBD paper's table of correlations at system level: what is printed there and what is computed
-here."""
+"""The FBD paper's tables of correlations at system level, of six corpora and of four aspects: what
+is printed there and what is computed here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-from django.db.models import Count
 
 from annotations.corpora.queries import NotFound, resolve_aspect, select_systems, version_of
 from annotations.models import CorpusVersion, System
@@ -17,10 +15,12 @@ from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.system_choice import ALL
 from leaderboard.reproduction.published import fbd
-from workers.metrics.common.configuration import Configuration, parse
+from workers.metrics.common.configuration import Configuration, parse, still_there
 from workers.models import MetricRun
 
 COEFFICIENTS = ("spearman", "pearson")
+DIGITS = 3
+"""Of the paper's figures."""
 OURS = {
     "BLEU": "corpus_bleu[tokenize=treebank,lowercase=true,unicode=none,smooth=none]",
     "METEOR": "meteor[normalize=false,tokenize=parlai,synonyms=words]",
@@ -41,18 +41,29 @@ NOTES = (
         "PRD: the mean of 20 seeds, because one moves a correlation over systems by .1 to .3; the "
         "paper gives one."
     ),
+    (
+        "Section 4.2 quotes USR on Persona(M), a metric that is trained: {:.3f} and {:.3f}.".format(
+            *fbd.USR
+        )
+    ),
 )
 
 
 @dataclass
 class _Column:
-    """A corpus of the paper, as far as it is here."""
+    """A corpus of the paper, or an aspect of one, as far as it is here."""
 
     published: fbd.PublishedCorpus
     slug: str
+    place: int
+    """Which of the published pairs of a row are this column's."""
+    asked: str = ""
+    """The aspect, "" for the main one."""
     version: CorpusVersion | None = None
     systems: list[System] = field(default_factory=list)
     aspect: str = ""
+    known: dict[str, Configuration] = field(default_factory=dict)
+    """By their texts, all of which a system has a score."""
     finished: dict[str, int] = field(default_factory=dict)
     """By configuration: of how many systems its score is there."""
     models: dict[str, list[str]] = field(default_factory=dict)
@@ -65,15 +76,18 @@ def fbd_table(
     model: str = "",
     ours: Mapping[str, str] | None = None,
     *,
+    aspects: Sequence[str] = (),
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> dict[str, Any]:
     """``slugs``: the corpora that have another name here than ``fbd.CORPORA`` gives them.
-    ``model``: the encoder of the metrics that take one, where it is not their default. What is not
-    there has a reason, and a command to make it.
+    ``model``: the encoder of the metrics that take one, where it is not their default. ``aspects``:
+    instead of the six corpora, these aspects of Daily(Z). Every row has its own configuration
+    first; then come the other finished ones of its metric. What is not there has a reason, and a
+    command to make it.
 
     Raises ``ConfigurationError`` for a configuration in ``ours`` that no metric knows, NotFound for
-    an unknown key.
+    an unknown key or aspect.
     """
     named = {corpus.slug: corpus.slug for corpus in fbd.CORPORA}
     if unknown := set(slugs or ()) - set(named):
@@ -81,10 +95,21 @@ def fbd_table(
             f"the paper has no corpus {', '.join(sorted(unknown))}; it has: {', '.join(named)}"
         )
     named |= slugs or {}
+    if unknown := set(aspects) - set(fbd.ASPECTS):
+        raise NotFound(
+            f"the paper has no figures of {', '.join(sorted(unknown))}; it has them of "
+            f"{', '.join(fbd.ASPECTS)}"
+        )
     configurations = {row: _with_model(parse(text), model) for row, text in (ours or OURS).items()}
     wanted = list(dict.fromkeys(configurations.values()))
-    columns = [
-        _column(corpus, named[corpus.slug], wanted, resamples, seed) for corpus in fbd.CORPORA
+    columns = _columns(named, aspects)
+    for column in columns:
+        _compute(column, wanted, resamples, seed)
+    published = fbd.FINE_GRAINED if aspects else fbd.CORRELATIONS
+    rows = [
+        _row_document(one, configuration, columns, is_own)
+        for one in published
+        for configuration, is_own in _of_row(configurations[one.metric], wanted, columns)
     ]
     return {
         "table": "fbd",
@@ -92,10 +117,9 @@ def fbd_table(
         "resamples": resamples,
         "seed": seed,
         "corpora": [_corpus_document(column) for column in columns],
-        "rows": [
-            _row_document(one, configurations[one.metric], columns) for one in fbd.CORRELATIONS
-        ],
-        "missing": [line for column in columns if (line := _what_is_missing(column, wanted))],
+        "rows": rows,
+        "agreement": _agreement(rows),
+        "missing": _what_is_missing(columns, wanted),
         "notes": list(NOTES),
     }
 
@@ -109,23 +133,29 @@ def _with_model(configuration: Configuration, model: str) -> Configuration:
 # --- what is here of a corpus ---------------------------------------------------------------------
 
 
-def _column(
-    published: fbd.PublishedCorpus,
-    slug: str,
-    wanted: Sequence[Configuration],
-    resamples: int,
-    seed: int,
-) -> _Column:
-    column = _Column(published, slug)
+def _columns(named: Mapping[str, str], aspects: Sequence[str]) -> list[_Column]:
+    if not aspects:
+        return [
+            _Column(corpus, named[corpus.slug], place) for place, corpus in enumerate(fbd.CORPORA)
+        ]
+    (corpus,) = [one for one in fbd.CORPORA if one.slug == fbd.ASPECTS_OF]
+    return [
+        _Column(corpus, named[corpus.slug], fbd.ASPECTS.index(aspect), aspect) for aspect in aspects
+    ]
+
+
+def _compute(column: _Column, wanted: Sequence[Configuration], resamples: int, seed: int) -> None:
     try:
-        column.version = version_of(slug)
-        column.aspect = resolve_aspect(column.version, None)
+        column.version = version_of(column.slug)
+        column.aspect = resolve_aspect(column.version, column.asked or None)
     except NotFound:
-        return column
+        return
     column.systems = select_systems(column.version)
-    _find_runs(column, wanted)
+    _find_runs(column, {one.metric.name for one in wanted})
     computed = [
-        one for one in wanted if column.finished.get(one.text, 0) == len(column.systems) > 0
+        one
+        for text, one in column.known.items()
+        if column.finished[text] == len(column.systems) > 0
     ]
     if computed:
         found = meta_evaluation(
@@ -140,25 +170,47 @@ def _column(
             systems_chosen=ALL,
         )
         column.rows = {row.metric: row for row in found.rows}
-    return column
 
 
-def _find_runs(column: _Column, wanted: Sequence[Configuration]) -> None:
+def _find_runs(column: _Column, metrics: set[str]) -> None:
     """Finished runs of the metrics' present versions: a table with some of the systems would be
     another table."""
-    versions = {one.text: one.metric.version for one in wanted}
     done = MetricRun.objects.filter(
-        system__in=column.systems, state=MetricRun.State.DONE, configuration__in=list(versions)
+        system__in=column.systems, state=MetricRun.State.DONE, metric__in=metrics
     )
-    counted = done.values_list("configuration", "metric_version", "model").annotate(Count("pk"))
-    for text, metric_version, model, count in counted.order_by("configuration", "model"):
-        if versions[text] == metric_version:
-            column.finished[text] = column.finished.get(text, 0) + count
-            if model:
-                column.models.setdefault(text, []).append(model)
+    runs = done.values_list("configuration", "metric_version", "model")
+    for text, metric_version, model in runs.order_by("configuration", "model"):
+        configuration = column.known.get(text) or still_there(text, metric_version)
+        if configuration is None or configuration.metric.version != metric_version:
+            continue
+        column.known[text] = configuration
+        column.finished[text] = column.finished.get(text, 0) + 1
+        if model and model not in column.models.setdefault(text, []):
+            column.models[text].append(model)
 
 
-def _what_is_missing(column: _Column, wanted: Sequence[Configuration]) -> dict[str, str] | None:
+def _of_row(
+    own: Configuration, wanted: Sequence[Configuration], columns: Sequence[_Column]
+) -> list[tuple[Configuration, bool]]:
+    """The row's own configuration (True), then what else is computed of its metric."""
+    others = {
+        text: column.known[text]
+        for column in columns
+        for text in column.rows
+        if column.known[text].metric.name == own.metric.name and column.known[text] not in wanted
+    }
+    return [(own, True), *((others[text], False) for text in sorted(others))]
+
+
+def _what_is_missing(
+    columns: Sequence[_Column], wanted: Sequence[Configuration]
+) -> list[dict[str, str]]:
+    """By corpus, which may have several columns."""
+    of_corpus = {column.slug: _missing_in(column, wanted) for column in columns}
+    return [line for line in of_corpus.values() if line is not None]
+
+
+def _missing_in(column: _Column, wanted: Sequence[Configuration]) -> dict[str, str] | None:
     if column.version is None:
         return {
             "corpus": column.slug,
@@ -186,7 +238,12 @@ def _no_corpus(column: _Column) -> str:
 
 
 def _corpus_document(column: _Column) -> dict[str, Any]:
-    document: dict[str, Any] = {"title": column.published.title, "corpus": column.slug}
+    document: dict[str, Any] = {
+        "title": column.asked.capitalize() or column.published.title,
+        "corpus": column.slug,
+        "published_systems": list(column.published.systems),
+        "published_decoding": list(column.published.decoding),
+    }
     if column.version is None:
         return {**document, "corpus_version": None, "reason": _no_corpus(column)}
     return {
@@ -198,8 +255,13 @@ def _corpus_document(column: _Column) -> dict[str, Any]:
 
 
 def _row_document(
-    published: fbd.PublishedMetric, configuration: Configuration, columns: Sequence[_Column]
+    published: fbd.PublishedMetric,
+    configuration: Configuration,
+    columns: Sequence[_Column],
+    is_own: bool,
 ) -> dict[str, Any]:
+    """The published figures stand in the row's own configuration."""
+    printed = published.by_encoder if is_own else {}
     models = list(
         dict.fromkeys(
             model for column in columns for model in column.models.get(configuration.text, ())
@@ -211,21 +273,23 @@ def _row_document(
         "configuration": configuration.text,
         "models": models,
         "higher_is_better": configuration.higher_is_better,
-        "cells": [
-            _cell(published, configuration, place, column) for place, column in enumerate(columns)
-        ],
+        "cells": [_cell(printed, configuration, column) for column in columns],
     }
 
 
 def _cell(
-    published: fbd.PublishedMetric, configuration: Configuration, place: int, column: _Column
+    printed: Mapping[str, Sequence[fbd.Pair]], configuration: Configuration, column: _Column
 ) -> dict[str, Any]:
     row = column.rows.get(configuration.text)
     found: dict[str, Any] = {
         "corpus": column.slug,
+        **({"aspect": column.asked} if column.asked else {}),
         "published": [
-            {"encoder": encoder or None, **dict(zip(COEFFICIENTS, pairs[place], strict=True))}
-            for encoder, pairs in published.by_encoder.items()
+            {
+                "encoder": encoder or None,
+                **dict(zip(COEFFICIENTS, pairs[column.place], strict=True)),
+            }
+            for encoder, pairs in printed.items()
         ],
     }
     if row is None:
@@ -246,6 +310,23 @@ def _beside_published(estimate: Estimate, higher_is_better: bool) -> dict[str, A
         "absolute": abs(value),
         "against_direction": value < 0 if higher_is_better else value > 0,
     }
+
+
+def _agreement(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Of the figures that are printed and computed: how many are the paper's, to its digits, by
+    one of its encoders where it has two."""
+    pairs = [
+        (cell[name]["absolute"], [published[name] for published in cell["published"]])
+        for row in rows
+        for cell in row["cells"]
+        for name in COEFFICIENTS
+        if cell["published"] and cell[name]["value"] is not None
+    ]
+    same = [
+        any(abs(ours - printed) <= 0.5 * 10**-DIGITS + 1e-9 for printed in published)
+        for ours, published in pairs
+    ]
+    return {"figures": len(pairs), "same": sum(same)}
 
 
 def _why_empty(configuration: Configuration, column: _Column) -> str:

@@ -6,11 +6,13 @@ import csv
 import io
 import json
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from leaderboard.reproduction import fbd as table_queries
+from leaderboard.reproduction.output import fbd_figures
 from leaderboard.reproduction.published import fbd
 from tests.leaderboard.conftest import Rated, odd_metrics  # noqa: F401 (a fixture)
 from workers.metrics.common.configuration import parse
@@ -188,6 +190,95 @@ def test_the_csv_has_a_line_for_each_figure_with_its_source(rated: Rated, table)
         ("length", "1.0", "0.981"),
     ]
     assert len(lines) == 6 * (12 + 9)  # corpora × (published rows + ours)
+
+
+def test_other_configurations_of_a_row_s_metric_stand_beneath_it(
+    rated: Rated, table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, other = "response_length[tokenize=char]", "response_length[normalize=false,tokenize=char]"
+    rated(SYSTEMS, metrics=f"{own},{other}")
+    monkeypatch.setitem(table_queries.OURS, "BLEU", own)
+    first, second, *_ = table()["rows"]
+    assert (first["configuration"], second["configuration"]) == (own, other)
+    assert second["cells"][0]["published"] == []
+    assert second["cells"][0]["spearman"]["value"] == pytest.approx(1.0)
+    assert ["BLEU", other, "1.00"] in [
+        line.split()[:3] for line in table(form="table").splitlines()
+    ]
+
+
+def test_figures_that_are_the_paper_s_to_its_digits_are_counted(
+    rated: Rated, table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ρ = 1, r = .98198: of a row with 1.000 and .981 the first alone is the paper's."""
+    rated(SYSTEMS)
+    bleu, *others = fbd.CORRELATIONS
+    printed = fbd.PublishedMetric(
+        "BLEU", bleu.group, {"": ((1.0, 0.981), *bleu.by_encoder[""][1:])}
+    )
+    monkeypatch.setattr(fbd, "CORRELATIONS", (printed, *others))
+    assert table()["agreement"] == {"figures": 2, "same": 1}
+
+
+# --- by aspect, and the figures -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("metric", "encoder", "aspect", "pair"),
+    [
+        ("BLEU", "", "relevance", (0.857, 0.454)),
+        ("Extrema", "", "grammar", (0.143, 0.009)),
+        ("FBD", fbd.ROBERTA, "content", (0.524, 0.839)),
+        ("PRD", fbd.BERT, "overall", (0.690, 0.914)),
+    ],
+)
+def test_fine_grained_figures_stand_where_the_paper_has_them(
+    metric: str, encoder: str, aspect: str, pair: tuple[float, float]
+) -> None:
+    (row,) = [row for row in fbd.FINE_GRAINED if row.metric == metric]
+    assert row.by_encoder[encoder][fbd.ASPECTS.index(aspect)] == pair
+
+
+def test_a_fine_grained_rank_correlation_is_one_that_eight_systems_can_have() -> None:
+    """As above: 1 − ρ is a multiple of 2 / 84."""
+    pairs = [pair for row in fbd.FINE_GRAINED for of in row.by_encoder.values() for pair in of]
+    assert len(pairs) == 12 * 4
+    for rho, _ in pairs:
+        assert abs((1 - rho) * 42 - round((1 - rho) * 42)) < 0.03, rho
+
+
+def test_aspects_are_columns_of_their_one_corpus(rated: Rated, table) -> None:
+    document = table("--aspect", "grammar,overall")
+    assert [one["title"] for one in document["corpora"]] == ["Grammar", "Overall"]
+    assert {cell["corpus"] for row in document["rows"] for cell in row["cells"]} == {"dailyz"}
+    assert cell_of(document, "BLEU", 0)["published"] == [
+        {"encoder": None, "spearman": 0.167, "pearson": 0.213}
+    ]
+    assert [line["corpus"] for line in document["missing"]] == ["dailyz"]
+    with pytest.raises(CommandError, match="the paper has no figures of tone"):
+        table("--aspect", "tone")
+    with pytest.raises(CommandError, match="are for fbd"):
+        call_command("tables", "cmn", "--aspect", "overall")
+
+
+def test_the_figures_are_means_over_encoders_and_over_corpora(table) -> None:
+    """FBD, |ρ|: on Persona(M) 1.000 and 1.000; with BERT (1 + .564 + .8 + .427 + .786 + .4) / 6."""
+    document = table()
+    key = ("FBD", fbd_figures.PRINTED)
+    assert fbd_figures.by_corpus(document, "spearman")["Persona(M)"][key] == 1.0
+    of_bert = fbd_figures.by_encoder(document, "spearman")[fbd.BERT][key]
+    assert of_bert == pytest.approx(3.977 / 6)
+
+
+def test_the_figures_are_a_drawing_of_bars(rated: Rated, table, monkeypatch) -> None:
+    rated(SYSTEMS)
+    monkeypatch.setitem(table_queries.OURS, "FBD", "length")
+    drawing = ElementTree.fromstring(table(form="svg"))
+    titles = [one.text for one in drawing.iter("{http://www.w3.org/2000/svg}title")]
+    assert "FBD, ours, Persona(M): 1.000" in titles
+    # two coefficients × (6 corpora + 2 encoders) × 3 metrics printed, ours on one corpus, by one
+    # name; and the drawing's own
+    assert len(titles) == 2 * (3 * (6 + 2) + 2) + 1
 
 
 # --- what is missing ------------------------------------------------------------------------------

@@ -12,19 +12,24 @@ from annotations.console import (
     ConsoleCommand,
     add_format_argument,
     comma_list,
+    figure,
+    figure_with_interval,
     parse_integer,
 )
 from annotations.corpora.queries import NotFound
+from common.tables.dash import Dash
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.reproduction.cmn import cmn_table
 from leaderboard.reproduction.cpdscore import cpdscore_table
+from leaderboard.reproduction.data_sets import agreement_table, benchmarks_table
 from leaderboard.reproduction.density import density_table
 from leaderboard.reproduction.fbd import fbd_table
 from leaderboard.reproduction.output import cmn as cmn_forms
-from leaderboard.reproduction.output import cpdscore
+from leaderboard.reproduction.output import cpdscore, fbd_figures
 from leaderboard.reproduction.output import density as density_forms
 from leaderboard.reproduction.output import fbd as fbd_forms
 from leaderboard.reproduction.published import cmn, comperdial, density, fbd
+from leaderboard.reproduction.published.data_sets import AGREEMENT
 from workers.metrics.common.configuration import ConfigurationError
 
 
@@ -35,7 +40,8 @@ class Command(ConsoleCommand):
         "2021). cpdscore: ComperDial's tables 4, 5, 6 and 3, with every finished configuration of "
         "their metrics (Wakaki et al., 2024). density: DEnsity's tables 1, 2, 4 and 5 (Park et "
         "al., 2023), and cmn: CMN's tables 1 and 2 (Zhao et al., 2023), with all that models "
-        "trained here make; those that differ by their seed are gathered."
+        "trained here make; those that differ by their seed are gathered. agreement: how far "
+        "raters agree, and benchmarks: how large rated corpora are, in these papers and here."
     )
     epilog = """
     Computes no metric: for what is missing it says, corpus by corpus, which command comes next (in
@@ -43,7 +49,12 @@ class Command(ConsoleCommand):
     system is there. What differs from the paper by its making is in notes.
 
     fbd prints sizes of correlations, as the paper does; † marks one that goes against the metric's
-    own direction. The JSON has the sign (value), the size (absolute) and against_direction.
+    own direction. The JSON has the sign (value), the size (absolute) and against_direction, and of
+    each corpus the systems and the decoding that the paper names. Beneath a row's own configuration
+    stand the other finished ones of its metric, so that encoders can be compared. --aspect has the
+    paper's fine-grained table of Daily(Z) instead of the six corpora; --format svg draws its
+    figures: the mean over encoders by corpus, and the mean over corpora by encoder, printed and
+    ours.
 
     cpdscore has a row's published lines first, each with its judge, then every finished
     configuration of its metric that is there of all systems. * marks p ≥ .05, in the paper and
@@ -70,6 +81,7 @@ class Command(ConsoleCommand):
         of_fbd = ", ".join(corpus.slug for corpus in fbd.CORPORA)
         of_cpdscore = ", ".join(corpus.key for corpus in comperdial.CORPORA)
         of_density = ", ".join(one.key for one in density.SETS)
+        of_agreement = ", ".join(dict.fromkeys(one.slugs[0] for one in AGREEMENT))
         of_cmn = ", ".join(one.key for sets in cmn.BESIDE.values() for one in sets)
         parser.add_argument(
             "table", choices=list(_TABLES), metavar="TABLE", help=f"one of {', '.join(_TABLES)}"
@@ -80,7 +92,8 @@ class Command(ConsoleCommand):
             default={},
             metavar="personam=S,…",
             help=f"corpora that have other names here: {of_fbd}; of cpdscore: {of_cpdscore}; of "
-            f"density: {of_density}; of cmn: {of_cmn}. usr-persona may be called usr, and "
+            f"density: {of_density}; of cmn: {of_cmn}; of agreement: {of_agreement}. usr-persona "
+            "may be called usr, and "
             "dailydialog-zhao dailyz",
         )
         parser.add_argument(
@@ -89,6 +102,13 @@ class Command(ConsoleCommand):
             metavar="M",
             help="fbd: the encoder, where it is not each metric's default; cpdscore: of judges, "
             "only this one",
+        )
+        parser.add_argument(
+            "--aspect",
+            type=comma_list,
+            metavar="a,b",
+            help="fbd: instead of the corpora these aspects of Daily(Z), of "
+            + ", ".join(fbd.ASPECTS),
         )
         parser.add_argument(
             "--exclude",
@@ -103,9 +123,11 @@ class Command(ConsoleCommand):
             help=f"bootstrap draws of dialogues, up to {MAX_DRAWS:,}; 0: no intervals",
         )
         parser.add_argument("--seed", type=parse_integer(0), default=SEED, help="of the draws")
-        add_format_argument(parser, "csv", "latex")
+        add_format_argument(parser, "csv", "latex", "svg")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["table"] != "fbd" and (options["aspect"] or options["format"] == "svg"):
+            raise CommandError("--aspect and --format svg are for fbd")
         try:
             _TABLES[options["table"]](
                 self, options, {"resamples": options["resamples"], "seed": options["seed"]}
@@ -116,16 +138,22 @@ class Command(ConsoleCommand):
     def _fbd(self, options: dict[str, Any], draws: dict[str, Any]) -> None:
         if options["exclude"]:
             raise CommandError("--exclude is not for fbd: the paper's rows are of all systems")
-        document = fbd_table(options["corpora"], options["model"], **draws)
-        if not self.print_as(options["format"], document, fbd_forms.to_csv, fbd_forms.to_latex):
+        document = fbd_table(
+            options["corpora"], options["model"], aspects=options["aspect"] or [], **draws
+        )
+        if options["format"] == "svg":
+            self.stdout.write(fbd_figures.to_svg(document))
+        elif not self.print_as(options["format"], document, fbd_forms.to_csv, fbd_forms.to_latex):
             self.print_table(fbd_forms.header(document), fbd_forms.text_rows(document))
             for note in document["notes"]:
                 self.stdout.write(note)
         self._say_what_is_missing(document)
-        cells = [cell for row in document["rows"] for cell in row["cells"]]
+        cells = [cell for row in document["rows"] for cell in row["cells"] if cell["published"]]
         here = sum(cell["spearman"]["value"] is not None for cell in cells)
+        same = document["agreement"]
         self.say(
-            f"{here} of {len(cells)} cells are computed here. Published: {document['published']}"
+            f"{here} of {len(cells)} cells are computed here; of their {same['figures']} figures "
+            f"{same['same']} are the paper's to its digits. Published: {document['published']}"
         )
 
     def _cpdscore(self, options: dict[str, Any], draws: dict[str, int]) -> None:
@@ -147,6 +175,60 @@ class Command(ConsoleCommand):
 
     def _cmn(self, options: dict[str, Any], draws: dict[str, int]) -> None:
         self._trained(options, draws, cmn_table, cmn_forms)
+
+    def _agreement(self, options: dict[str, Any], draws: dict[str, int]) -> None:
+        document = agreement_table(options["corpora"])
+        if self._printed_as_json(options, document):
+            return
+        rows = []
+        for row in document["rows"]:
+            printed, ours = row["published"], row["ours"]
+            rows.append(
+                [
+                    row["title"],
+                    row["coefficient"],
+                    figure(printed["value"], 2),
+                    printed["band"],
+                    Dash(ours["reason"]) if ours["value"] is None else figure_with_interval(ours),
+                    ours.get("band") or Dash(ours["reason"]),
+                ]
+            )
+        self.print_table(["data", "coefficient", "published", "band", "ours", "band"], rows)
+        self.stdout.write("\n".join(document["notes"]))
+
+    def _benchmarks(self, options: dict[str, Any], draws: dict[str, int]) -> None:
+        document = benchmarks_table()
+        if self._printed_as_json(options, document):
+            return
+        rows = [
+            [
+                f"{row['benchmark']}, {row['data']}",
+                f"{row['turns']:,}",
+                Dash("not rated") if row["dialogues"] is None else f"{row['dialogues']:,}",
+                f"{row['systems']:,}",
+                row["evaluation"],
+            ]
+            for row in document["rows"]
+        ]
+        rows += [
+            [
+                row["corpus"],
+                f"{row['turns']:,}",
+                f"{row['dialogues']:,}",
+                f"{row['systems']:,}",
+                row["corpus_version"],
+            ]
+            for row in document["corpora"]
+        ]
+        self.print_table(["data", "rated turns", "rated dialogues", "systems", ""], rows)
+        self.say(f"{len(document['corpora'])} corpora here. Published: {document['published']}")
+
+    def _printed_as_json(self, options: dict[str, Any], document: dict[str, Any]) -> bool:
+        if options["format"] not in ("table", "json"):
+            raise CommandError(f"{options['table']} is printed as a table or json")
+        if options["format"] == "json":
+            self.print_json(document)
+        return bool(options["format"] == "json")
 
     def _trained(
         self,
@@ -194,6 +276,8 @@ _TABLES = {
     "cpdscore": Command._cpdscore,
     "density": Command._density,
     "cmn": Command._cmn,
+    "agreement": Command._agreement,
+    "benchmarks": Command._benchmarks,
 }
 
 

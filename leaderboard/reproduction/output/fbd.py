@@ -16,6 +16,7 @@ _CSV_COLUMNS = [
     "metric",
     "source",
     "corpus",
+    "aspect",
     "n",
     *(
         f"{name}{part}"
@@ -70,12 +71,14 @@ def _csv_rows(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
                     "metric": row["metric"],
                     "source": source,
                     "corpus": cell["corpus"],
+                    "aspect": cell.get("aspect"),
                     **printed,
                 }
             yield {
                 "metric": row["metric"],
                 "source": row["configuration"],
                 "corpus": cell["corpus"],
+                "aspect": cell.get("aspect"),
                 "n": cell.get("n"),
                 "signature": cell.get("signature"),
                 **_csv_estimates(cell),
@@ -161,7 +164,9 @@ def _figure(value: float) -> str:
 
 
 def _our_source(row: dict[str, Any]) -> str:
-    """The models that made our figures, without their revisions; a table of two encoders would say
-    both."""
+    """The models that made our figures, without their revisions. Of another than the row's own
+    configuration, its options."""
+    if not row["cells"][0]["published"]:
+        return str(row["configuration"])
     names = dict.fromkeys(model.partition("@")[0] for model in row["models"])
     return ", ".join([*names]) or "dialeval"

@@ -1,9 +1,10 @@
-"""What Xiang et al. (2021) print of their metrics on six corpora: correlations at system level, and
-normality.
+"""What Xiang et al. (2021) print of their metrics on six corpora: correlations at system level, of
+Daily(Z) aspect by aspect, and normality.
 
 "Assessing Dialogue Systems with Distribution Distances", Findings of ACL 2021. The two versions of
 the paper that we know print the same figures: of correlations in Table 1 of one and Table 3 of the
-other, of normality in Tables 2 and 4. They are absolute values, rounded to three digits.
+other, by aspect in Tables 3 and 5, of normality in Tables 2 and 4. They are absolute values,
+rounded to three digits.
 """
 
 from __future__ import annotations
@@ -28,15 +29,32 @@ class PublishedCorpus:
     short: str
     """As the table of normality has it."""
     contexts: int
+    systems: tuple[str, ...]
+    """The models that the table of corpora names, in no order of the files'."""
+    decoding: tuple[str, ...] = ("default",)
 
 
+_OF_GRADE = ("Transformer-Ranker", "Transformer-Generator")
+_OF_ZHAO = ("Seq2Seq", "Attentional Seq2Seq", "HRED", "VHRED", "GPT2-sm", "GPT2-md")
+_DECODINGS = ("greedy decoding", "ancestral sampling", "nucleus sampling")
 CORPORA = (
-    PublishedCorpus("personam", "Persona(M)", "P(M)", 60),
-    PublishedCorpus("dailyh", "Daily(H)", "D(H)", 150),
-    PublishedCorpus("convai2", "Convai2", "C2", 150),
-    PublishedCorpus("empathetic", "Empathetic", "EM", 150),
-    PublishedCorpus("dailyz", "Daily(Z)", "D(Z)", 100),
-    PublishedCorpus("personaz", "Persona(Z)", "P(Z)", 150),
+    PublishedCorpus(
+        "personam",
+        "Persona(M)",
+        "P(M)",
+        60,
+        (
+            "Seq2Seq",
+            "LSTM language model",
+            "Key-Value Profile Memory Network",
+            "generated, human-written",
+        ),
+    ),
+    PublishedCorpus("dailyh", "Daily(H)", "D(H)", 150, _OF_GRADE),
+    PublishedCorpus("convai2", "Convai2", "C2", 150, _OF_GRADE),
+    PublishedCorpus("empathetic", "Empathetic", "EM", 150, _OF_GRADE),
+    PublishedCorpus("dailyz", "Daily(Z)", "D(Z)", 100, _OF_ZHAO, _DECODINGS),
+    PublishedCorpus("personaz", "Persona(Z)", "P(Z)", 150, _OF_ZHAO, _DECODINGS),
 )
 """In the order of the table's columns."""
 
@@ -48,8 +66,8 @@ class PublishedMetric:
     metric: str
     group: str
     by_encoder: dict[str, tuple[Pair, ...]]
-    """By encoder, "" for a metric that has none or whose table names none: a pair for each of
-    ``CORPORA``."""
+    """By encoder, "" for a metric that has none or whose table names none: a pair for each column,
+    of ``CORPORA`` or ``ASPECTS``."""
 
 
 _LABELS, _EMBEDDINGS, _DISTRIBUTIONS = "Word overlap", "Embeddings", "Distributions"
@@ -207,6 +225,69 @@ CORRELATIONS = (
     ),
 )
 """In the order of the table's rows."""
+
+ASPECTS_OF, ASPECTS = "dailyz", ("relevance", "grammar", "content", "overall")
+"""The corpus of the fine-grained table, and its columns."""
+
+
+def _aspect_by_aspect(
+    metric: str, group: str, by_encoder: dict[str, tuple[Pair, ...]]
+) -> PublishedMetric:
+    """The overall figures are those of ``CORRELATIONS``."""
+    place = [corpus.slug for corpus in CORPORA].index(ASPECTS_OF)
+    (of_corpora,) = [one for one in CORRELATIONS if one.metric == metric]
+    return PublishedMetric(
+        metric,
+        group,
+        {
+            encoder: (*pairs, of_corpora.by_encoder[encoder][place])
+            for encoder, pairs in by_encoder.items()
+        },
+    )
+
+
+FINE_GRAINED = (
+    _aspect_by_aspect("BLEU", _LABELS, {"": ((0.857, 0.454), (0.167, 0.213), (0.143, 0.270))}),
+    _aspect_by_aspect("METEOR", _LABELS, {"": ((0.810, 0.736), (0.119, 0.044), (0.024, 0.349))}),
+    _aspect_by_aspect("ROUGE-L", _LABELS, {"": ((0.857, 0.758), (0.238, 0.075), (0.190, 0.375))}),
+    _aspect_by_aspect(
+        "Greedy", _EMBEDDINGS, {"": ((0.881, 0.769), (0.214, 0.133), (0.119, 0.350))}
+    ),
+    _aspect_by_aspect(
+        "Average", _EMBEDDINGS, {"": ((0.762, 0.808), (0.071, 0.197), (0.238, 0.399))}
+    ),
+    _aspect_by_aspect(
+        "Extrema", _EMBEDDINGS, {"": ((0.714, 0.776), (0.143, 0.009), (0.476, 0.539))}
+    ),
+    _aspect_by_aspect(
+        "BERTScore",
+        _EMBEDDINGS,
+        {
+            BERT: ((0.976, 0.908), (0.333, 0.111), (0.524, 0.593)),
+            ROBERTA: ((0.857, 0.889), (0.119, 0.115), (0.310, 0.604)),
+        },
+    ),
+    _aspect_by_aspect(
+        "FBD",
+        _DISTRIBUTIONS,
+        {
+            BERT: ((0.762, 0.790), (0.190, 0.203), (0.667, 0.404)),
+            ROBERTA: ((0.976, 0.965), (0.429, 0.472), (0.524, 0.839)),
+        },
+    ),
+    _aspect_by_aspect(
+        "PRD",
+        _DISTRIBUTIONS,
+        {
+            BERT: ((0.833, 0.932), (0.238, 0.156), (0.571, 0.708)),
+            ROBERTA: ((0.881, 0.925), (0.238, 0.235), (0.452, 0.729)),
+        },
+    ),
+)
+"""Rows as in ``CORRELATIONS``, a column for each of ``ASPECTS``."""
+
+USR: Pair = (1.000, 0.820)
+"""What section 4.2 quotes of the trained metric USR on Persona(M)."""
 
 NORMALITY = {
     BERT: ((0.57, 0.44), (0.65, 0.39), (0.60, 0.42), (0.65, 0.39), (0.67, 0.38), (0.65, 0.38)),
