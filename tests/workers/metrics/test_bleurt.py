@@ -1,6 +1,8 @@
 """BLEURT's scores are those of the checkpoint, pair by pair; what is no such checkpoint is
 refused."""
 
+import json
+import shutil
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -260,7 +262,7 @@ def test_an_encoder_decoder_is_refused(tmp_path: Path) -> None:
 def test_an_architecture_that_transformers_does_not_know_is_refused(tmp_path: Path) -> None:
     save_bert(tmp_path, REGRESSION)
     config = tmp_path / "config.json"
-    config.write_text(config.read_text().replace('"model_type": "bert"', '"model_type": "bleurt"'))
+    config.write_text(config.read_text().replace('"model_type": "bert"', '"model_type": "unheard"'))
     assert "transformers does not know its kind" in refusal(tmp_path)
 
 
@@ -301,3 +303,89 @@ def test_a_tokenizer_with_more_words_than_the_model_is_refused(tmp_path: Path) -
     assert "has 46 words, the model 45" in refusal(
         save_bert(tmp_path, REGRESSION, tokenizer=tokenizer)
     )
+
+
+# --- checkpoints of the kind bleurt ---------------------------------------------------------------
+
+
+def as_bleurt(folder: Path, target: Path, **changes: Any) -> Path:
+    """A BERT's folder written as BLEURT-20's are."""
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(folder, target)
+    weights = {
+        name.replace("bert.", "bleurt.", 1): values
+        for name, values in load_file(folder / "model.safetensors").items()
+    }
+    weights = changes.pop("weights", lambda same: same)(weights)
+    save_file(weights, target / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text())
+    given = {**config, "model_type": "bleurt", "embedding_size": None, **changes}
+    (target / "config.json").write_text(json.dumps(given))
+    return target
+
+
+def test_a_checkpoint_of_the_kind_bleurt_gives_what_its_weights_give(
+    checkpoint: Path, model: SequenceScorer, tmp_path: Path
+) -> None:
+    """Where embeddings are as wide as layers it is a BERT under another name."""
+    same = SequenceScorer(model_files(str(as_bleurt(checkpoint, tmp_path / "b"))), "cpu")
+    expected = [one.value for one in model.scores(TEXTS)]
+    assert [one.value for one in same.scores(TEXTS)] == pytest.approx(expected, abs=1e-5)
+
+
+def test_narrow_embeddings_are_projected(checkpoint: Path, tmp_path: Path) -> None:
+    """The projection of the embeddings' first half, with the halves' weights of 1, makes of
+    embeddings of 8 the 16 of the layers; the layers, the pooler and the head are BERT's."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    torch.manual_seed(3)
+    projection = torch.randn(16, 8)
+
+    def narrow(weights: dict[str, Any]) -> dict[str, Any]:
+        cut = {
+            name: values[..., :8].clone() if ".embeddings." in name else values
+            for name, values in weights.items()
+        }
+        place = "bleurt.encoder.embedding_projection"
+        return {**cut, f"{place}.weight": projection, f"{place}.bias": torch.ones(16)}
+
+    folder = as_bleurt(checkpoint, tmp_path / "b", embedding_size=8, weights=narrow)
+    bert = AutoModelForSequenceClassification.from_pretrained(checkpoint).eval()
+    inputs = AutoTokenizer.from_pretrained(checkpoint)("hello there", "i like", return_tensors="pt")
+    embeddings = bert.bert.embeddings
+    with torch.no_grad():
+        narrowed = (
+            embeddings.word_embeddings(inputs["input_ids"])
+            + embeddings.token_type_embeddings(inputs["token_type_ids"])
+            + embeddings.position_embeddings.weight[: inputs["input_ids"].shape[1]]
+        )[..., :8]
+        norm = embeddings.LayerNorm
+        normed = torch.nn.functional.layer_norm(
+            narrowed, (8,), norm.weight[:8], norm.bias[:8], norm.eps
+        )
+        states = normed @ projection.T + 1
+        for layer in bert.bert.encoder.layer:
+            found = layer(states)
+            states = found[0] if isinstance(found, tuple) else found
+        expected = float(bert.classifier(torch.tanh(bert.bert.pooler.dense(states[:, 0]))))
+    (score,) = SequenceScorer(model_files(str(folder)), "cpu").scores([("hello there", "i like")])
+    assert score.value == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"weights": lambda given: {k: v for k, v in given.items() if "pooler" not in k}}, "lack"),
+        ({"num_hidden_layers": 1}, "hold"),
+        ({"num_labels": 2}, "gives 2 numbers"),
+        ({"intermediate_size": 7}, "cannot be loaded"),
+    ],
+)
+def test_a_checkpoint_of_the_kind_bleurt_that_does_not_fit_is_refused(
+    checkpoint: Path, tmp_path: Path, changes: dict[str, Any], fault: str
+) -> None:
+    folder = as_bleurt(checkpoint, tmp_path / "b", **changes)
+    with pytest.raises(ModelError, match=fault):
+        SequenceScorer(model_files(str(folder)), "cpu")

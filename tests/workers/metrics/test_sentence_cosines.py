@@ -63,9 +63,9 @@ def test_the_pooling_is_asked_of_the_encoder(
         "sentence_vectors",
         lambda texts, pooling, progress: (asked.append(pooling), vectors(texts))[1],
     )
-    for options in ("", "pooling=cls"):
+    for options in ("", "pooling=cls", "pooling=pooler"):
         parse(f"simcse[{options}]").scorer().score([example("east", "north")])
-    assert asked == ["mean", "cls"]
+    assert asked == ["mean", "cls", "pooler"]
 
 
 def test_without_a_persona_the_context_alone_counts(words: WordEncoder) -> None:

@@ -101,6 +101,20 @@ def test_overall_is_the_mean_of_the_aspects(model: BooleanModel) -> None:
     )
 
 
+def test_engagingness_is_summed_over_sentences_where_asked(model: BooleanModel) -> None:
+    ours = questions_of("")
+    texts = ("i like cats.", "do you?", "i like cats.  do you?")
+    one, other, both = UniEval(lambda: model, ours, "engagingness", sums_sentences=True).score(
+        [example(text) for text in texts]
+    )
+    assert isinstance(one, float)
+    assert isinstance(other, float)
+    assert both == pytest.approx(one + other, abs=1e-6)
+    coherence = UniEval(lambda: model, ours, "coherence")
+    summed = UniEval(lambda: model, ours, "coherence", sums_sentences=True)
+    assert summed.score([example(texts[2])]) == coherence.score([example(texts[2])])
+
+
 def test_order_does_not_matter(model: BooleanModel) -> None:
     examples = [example("i like cats"), example("no"), example("what is it ? " * 9)]
     metric = UniEval(lambda: model, questions_of(""), "overall")

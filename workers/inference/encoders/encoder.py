@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float32]
 Progress = Callable[[int], None]
 """Called with the number of texts finished so far."""
-Pooling = Literal["mean", "cls"]
+Pooling = Literal["mean", "cls", "pooler"]
 LAST_LAYER = -1
 _ENCODERS_CACHED = 4
 _TEXTS_AT_ONCE = 16_384
@@ -181,11 +181,17 @@ class TextEncoder:
         layer: int = LAST_LAYER,
         progress: Progress | None = None,
     ) -> Vectors:
-        """Unit vectors: the mean of the tokens' states (padding left out), or the class token's.
-        Always remembered.
+        """Unit vectors: the mean of the tokens' states (padding left out), the class token's, or
+        what the checkpoint's pooler makes of that. Always remembered.
 
-        Raises ``ModelError`` for ``cls`` of a model without a class token.
+        Raises ``ModelError`` for ``cls`` of a model without a class token, and for ``pooler`` of
+        one without a pooler.
         """
+        takes: dict[Pooling, Take] = {
+            "mean": _unit_mean,
+            "cls": _unit_first if self._tokens.class_place == 0 else _unit_last,
+            "pooler": self._transformer.pooled,
+        }
         longest = self.sentence_tokens if pooling == "mean" else self.max_tokens
         return self._vectors(
             _Distinct(texts, progress),
@@ -195,9 +201,7 @@ class TextEncoder:
                 longest,
             ),
             self._layer(layer),
-            _unit_mean
-            if pooling == "mean"
-            else (_unit_first if self._tokens.class_place == 0 else _unit_last),
+            takes[pooling],
             lambda wanted: self._tokens.inputs(wanted, longest),
         )
 

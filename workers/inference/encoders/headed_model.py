@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from workers.inference.encoders.bleurt_model import is_bleurt, load_bleurt
 from workers.inference.encoders.cpu_layers import use_onednn
 from workers.inference.encoders.devices import Memory, device_for, device_name, use_threads
 from workers.inference.encoders.loading import (
@@ -62,10 +63,13 @@ class HeadedModel:
         use_threads()
         self.dtype_name = "float32"
         self.device_label = f"{device_name(self.device)}, {self.dtype_name}"
-        _check_configuration(files, head)
+        self._is_bleurt = head.outputs == 1 and is_bleurt(files.folder)
+        if not self._is_bleurt:
+            _check_configuration(files, head)
         self.tokens = Tokens(files)
         with loading(files, self.device_label):
-            self.model = _loaded(files, head).to(self.device).eval()
+            model = load_bleurt(files) if self._is_bleurt else _loaded(files, head)
+            self.model = model.to(self.device).eval()
         use_onednn(self.model)
         check_has_rows(self.model, self.tokens, files)
         tokens_at_once = TOKENS_ON_CPU if self.device.type == "cpu" else TOKENS_ON_GPU

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from workers.inference import resources
-from workers.inference.model_files import ModelError, ModelFiles, first_line
+from workers.inference.encoders.sentencepiece_file import FILES, read_model, tokenizer_of
+from workers.inference.model_files import ModelError, ModelFiles, configuration_of, first_line
 
 LEAST_LENGTH_RATIO = 0.8
 """A text shorter than this share of a batch's longest is padding for the most part: another batch,
@@ -83,7 +84,7 @@ class Tokens:
         from transformers import AutoTokenizer
 
         try:
-            tokenizer = AutoTokenizer.from_pretrained(
+            tokenizer = _from_sentencepiece(files) or AutoTokenizer.from_pretrained(
                 str(files.folder), local_files_only=True, trust_remote_code=False
             )
         except Exception as error:  # tokenizers raise whatever they meet in a broken file
@@ -173,6 +174,16 @@ class Tokens:
         except (TypeError, UnicodeEncodeError):  # half of a surrogate pair has no bytes
             whole = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
             return list(self._rust.encode_batch_fast(whole, add_special_tokens=False))
+
+
+def _from_sentencepiece(files: ModelFiles) -> Any:
+    """Of a T5's or BLEURT's folder that has SentencePiece's own file alone; None for others, whose
+    frames are not those."""
+    has_own = (files.folder / "tokenizer.json").exists()
+    if has_own or configuration_of(files.folder).get("model_type") not in ("t5", "bleurt"):
+        return None
+    found = [files.folder / name for name in FILES if (files.folder / name).is_file()]
+    return tokenizer_of(read_model(found[0])) if found else None
 
 
 def check_vocabulary(tokenizer: Any, files: ModelFiles) -> None:

@@ -59,7 +59,9 @@ class Transformer:
         self.dtype = dtype_on(self.device, precision)
         self.device_label = f"{device_name(self.device)}, {self.dtype_name}"
         with loading(files, self.device_label):
-            self._model = _loaded(files).to(device=self.device, dtype=self.dtype).eval()
+            model, pooler = _loaded(files)
+            self._model = model.to(device=self.device, dtype=self.dtype).eval()
+            self._pooler = None if pooler is None else pooler.to(self.device).float().eval()
         check_has_rows(self._model, tokens, files)
         self.onednn_layers = use_onednn(self._model)
         config = self._model.config
@@ -92,9 +94,20 @@ class Transformer:
         bfloat16 would save nothing."""
         import torch
 
-        model = self._model if self.dtype is torch.float32 else _loaded(self._files)
+        model = self._model if self.dtype is torch.float32 else _loaded(self._files)[0]
         weight: torch.Tensor = model.get_input_embeddings().weight.detach()
         return weight
+
+    def pooled(self, states: torch.Tensor, _: torch.Tensor) -> torch.Tensor:
+        """``Take``: what the checkpoint's pooler makes of the class token's state, of length 1.
+
+        Raises ``ModelError`` for a model without one.
+        """
+        import torch
+
+        if self._pooler is None:
+            raise ModelError(f"the model {self._name} has no pooler of its own")
+        return torch.nn.functional.normalize(self._pooler(states), dim=1)
 
     def run(
         self, inputs: Sequence[Input], layer: int, take: Take, keep: Keep, first_only: bool = False
@@ -215,7 +228,8 @@ def _stack(model: Any) -> Any:
     return model.transformer if model.config.model_type == "distilbert" else None
 
 
-def _loaded(files: ModelFiles) -> Any:
+def _loaded(files: ModelFiles) -> tuple[Any, Any]:
+    """The model without its pooler, and the pooler; None where the file has no weights for it."""
     model, lacking = from_folder(files, "AutoModel")
     if model.config.is_encoder_decoder or getattr(model.config, "is_decoder", False):
         raise ModelError(f"the model {files.name} is no encoder, but a {model.config.model_type}")
@@ -225,9 +239,11 @@ def _loaded(files: ModelFiles) -> Any:
             f"the weights of the model {files.name} lack {len(missing)} parts, among them "
             f"{missing[0]}"
         )
-    if getattr(model, "pooler", None) is not None:
+    pooler = getattr(model, "pooler", None)
+    if pooler is not None:
         model.pooler = None  # hidden states are wanted, not what a pooler makes of them
-    return model
+    is_whole = not any("pooler." in key for key in lacking)
+    return model, pooler if is_whole else None
 
 
 def dtype_on(device: torch.device, precision: str = resources.AUTO) -> torch.dtype:
