@@ -110,7 +110,7 @@ class CorpusBleu:
         if not found.ref_len:
             return NO_READABLE_REFERENCE
         if self._smooth == "exp":
-            return found.score / 100
+            return float(found.score) / 100
         lengths = [len(bleu.tokenizer(response).split()) for response, _ in pairs]
         return _without_smoothing(found, lengths)
 

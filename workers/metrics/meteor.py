@@ -9,6 +9,7 @@ remembered here. NLTK 3.5 aligned otherwise: that is done here.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -172,7 +173,7 @@ def meteor_of_nltk_3_5(
     )
     precision, recall = m / len(response), m / len(reference)
     f = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall)
-    return f * (1 - GAMMA * (chunks / m) ** BETA)
+    return f * (1 - GAMMA * math.pow(chunks / m, BETA))
 
 
 def _latest_matches(
@@ -245,8 +246,8 @@ and it is NLTK's METEOR: the Java program METEOR 1.5 has other parameters and pa
 other numbers.
 
 It equals NLTK's `meteor_score` on words split at white space: α = 0.9, β = 3, γ = 0.5. A response
-equal to its reference of n words scores 1 − 0.5/n³. With synonyms=words it equals NLTK 3.5, of which
-the FBD paper's numbers are.
+equal to its reference of n words scores 1 − 0.5/n³. With synonyms=words it equals NLTK 3.5, with
+which the FBD paper's numbers were made.
 
 It needs WordNet 3.0, which the project does not ship. `make setup` provides it, or alone `python -m
 workers.metrics.wordnet`, which takes a copy that the machine has, else the dictionary in the source
