@@ -21,11 +21,8 @@ from leaderboard.challenges.files.layout_file import layout_of
 from leaderboard.challenges.files.responses import check_responses, read_responses
 from leaderboard.challenges.files.scores import COLUMNS_OF_LEVEL, check_scores, read_scores
 from tests.challenges.files.helpers import SMALL, good_csv, good_lines, good_list, small_layout
-from tests.ci import IS_LONG
 from workers.baselines.dialogue_file import read_dialogues
 
-PART = 1 if IS_LONG else 4
-"""Of the files that are drawn, the same in every run."""
 SYSTEMS = ("s", "=t")
 ids = st.sampled_from(["d1", "d2", "d3", "", " d1", "'d1"]) | st.text(max_size=5)
 odd = (
@@ -120,7 +117,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@settings(max_examples=2_000 // PART, deadline=None, derandomize=True)
+@settings(max_examples=2_000, deadline=None, derandomize=True)
 @given(files)
 def test_responses(path: Path, data: bytes) -> None:
     path.write_bytes(data)
@@ -138,7 +135,7 @@ def test_responses(path: Path, data: bytes) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=1_000 // PART, deadline=None, derandomize=True)
+@settings(max_examples=1_000, deadline=None, derandomize=True)
 @given(files, st.sampled_from(tuple(COLUMNS_OF_LEVEL)))
 def test_scores(path: Path, data: bytes, level: Any) -> None:
     path.write_bytes(data)
@@ -154,7 +151,7 @@ def test_scores(path: Path, data: bytes, level: Any) -> None:
         assert all(abs(row.score) < float("inf") for row in read)
 
 
-@settings(max_examples=500 // PART, deadline=None, derandomize=True)
+@settings(max_examples=500, deadline=None, derandomize=True)
 @given(
     st.lists(
         st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=50),
@@ -176,7 +173,7 @@ def test_any_text_survives_the_way_through_each_format(path: Path, said: list[st
 
 
 @pytest.mark.slow
-@settings(max_examples=500 // PART, deadline=None, derandomize=True)
+@settings(max_examples=500, deadline=None, derandomize=True)
 @given(files)
 def test_templates_and_dialogues(path: Path, data: bytes) -> None:
     path.write_bytes(data)
