@@ -20,8 +20,8 @@ run: setup
 setup: .venv/.site .venv/.itself
 	@$(BIN)/python -m workers.metrics.wordnet || true
 
-# Stages, which of them run side by side, and with how many processes: tests/suite.py.
-test: setup .venv/.dev browser lint
+# Stages, lint among them, which of them run side by side, and with how many processes: tests/suite.py.
+test: setup .venv/.dev browser
 	$(BIN)/python -m tests.suite
 
 lint: setup .venv/.dev

@@ -93,6 +93,8 @@ def _pytest(processes: int, *arguments: str) -> tuple[str, ...]:
 
 
 IN_PROCESS = _pytest(BUSY, "--ignore", "tests/browser", "--ignore", "tests/faults")
+LINT = Stage("lint", ("tests.lint",))
+"""One process, which leaves the other cores to the tests."""
 FAULTS = ("tests/faults", *(f"--ignore={path}" for path in FOLDER_BROKER))
 WHOLE = (
     (Stage("PostgreSQL", ("tests.services", *IN_PROCESS), gives_way=True),),
@@ -101,6 +103,7 @@ WHOLE = (
         Stage("faults", ("tests.services", *_pytest(WAITING, *FAULTS))),
         Stage("SQLite", _pytest(WAITING, "-m", "sqlite", "--ignore", "tests/browser")),
     ),
+    (LINT,),
 )
 """What is in one lane runs one after the other."""
 
@@ -108,6 +111,7 @@ QUICK = ("-m", "not slow")
 EVERYDAY = (
     (Stage("SQLite", (*IN_PROCESS, *QUICK), gives_way=True),),
     (Stage("browsers", (*_pytest(WAITING, "tests/browser"), *QUICK)),),
+    (LINT,),
 )
 LEFT_OUT = (
     "Left out: slow tests, PostgreSQL and Redis, sites whose processes are killed. `CI=true make "

@@ -19,6 +19,7 @@ from tests.suite import (
     FOLDER_BROKER,
     IN_PROCESS,
     LEFT_OUT,
+    LINT,
     ON_SQLITE,
     WHOLE,
     Outcome,
@@ -138,10 +139,17 @@ def test_in_ci_everything_runs(ci: str) -> None:
     assert not any("not slow" in stage.arguments for lane in WHOLE for stage in lane)
 
 
+@pytest.mark.parametrize("lanes", [WHOLE, EVERYDAY])
+def test_lint_is_a_lane_of_its_own(lanes: object) -> None:
+    assert (LINT,) in lanes
+    assert LINT.command[-2:] == ["-m", "tests.lint"]
+
+
 @pytest.mark.parametrize("environment", [{}, {"CI": ""}, {"CI": "false"}])
 def test_on_a_workstation_what_one_waits_for_while_one_works(environment: dict[str, str]) -> None:
     assert lanes_of(environment) is EVERYDAY
-    assert all(stage.arguments[-2:] == ("-m", "not slow") for lane in EVERYDAY for stage in lane)
+    stages = [stage for lane in EVERYDAY for stage in lane if stage is not LINT]
+    assert all(stage.arguments[-2:] == ("-m", "not slow") for stage in stages)
 
 
 def test_what_was_left_out_is_said(
@@ -184,7 +192,7 @@ def collected(*arguments: str) -> set[str]:
 @pytest.mark.slow
 def test_every_test_runs_in_a_stage_of_the_whole_suite() -> None:
     """Three stages share all tests, but for the sites with the folder broker; SQLite has these."""
-    (in_process, *_), (browsers, faults, on_sqlite) = WHOLE
+    (in_process, *_), (browsers, faults, on_sqlite), _ = WHOLE
     assert in_process.arguments == ("tests.services", *IN_PROCESS)
     assert set(paths_of(in_process)) == {"tests/browser", "tests/faults"}
     assert paths_of(browsers) == ["tests/browser"]
