@@ -49,6 +49,7 @@ def prefer(page: Page, keys_first: str, keys_second: str) -> None:
         expect(page.locator(f"#item-place .item[data-item='{item}']:visible")).to_have_count(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("slug", "kind", "template", "first", "second", "items", "aspects"),
     [
