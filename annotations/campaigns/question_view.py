@@ -71,6 +71,8 @@ class QuestionView:
     """Of labels of utterances: what was chosen, by number."""
     least: int = 0
     error: str = ""
+    is_preview: bool = False
+    """No rater's: nothing is sent."""
 
     @property
     def is_multiple(self) -> bool:
@@ -103,18 +105,28 @@ def question_views(
     form: Form,
     answers: Mapping[str, Any] | None = None,
     errors: Mapping[str, str] | None = None,
-    response: str = "",
+    utterances: Mapping[int, str] | None = None,
 ) -> list[QuestionView]:
-    """``answers``: as stored, or as sent and refused. ``response``: the text that a correction
-    begins with."""
-    given, faults = answers or {}, errors or {}
+    """``answers``: as stored, or as sent and refused. ``utterances``: the judged ones by number, in
+    which spans lie; a correction begins with the first."""
+    given, faults, texts = answers or {}, errors or {}, utterances or {}
     return [
-        _view(question, given.get(question.key), faults.get(question.key, ""), response)
+        _view(question, given.get(question.key), faults.get(question.key, ""), texts)
         for question in form.questions
     ]
 
 
-def _view(question: Question, answer: Any, error: str, response: str) -> QuestionView:
+def question_previews(form: Form) -> list[QuestionView]:
+    """As an organiser sees them: of the rows for marked words one, as a rater's script shows it."""
+    return [
+        replace(one, is_preview=True, rows=one.rows[:1] if one.type == "span" else one.rows)
+        for one in question_views(form)
+    ]
+
+
+def _view(
+    question: Question, answer: Any, error: str, utterances: Mapping[int, str]
+) -> QuestionView:
     kind = question.type
     shared: dict[str, Any] = {
         "key": question.key,
@@ -149,15 +161,15 @@ def _view(question: Question, answer: Any, error: str, response: str) -> Questio
     if kind == "span":
         return QuestionView(
             **shared,
-            rows=tuple(_spans(question, answer)),
+            rows=tuple(_spans(question, answer, utterances)),
             labels=tuple(Choice(one.key, one.label) for one in question.options),
             severities=tuple(Choice(one.key, one.label) for one in question.severities),
         )
     if kind == "utterance_labels":
         given = answer if isinstance(answer, Mapping) else {}
         return QuestionView(**shared, labels=tuple(_choices(question, None)), given=given)
-    value = str(answer) if isinstance(answer, str) else response if kind == "correction" else ""
-    return QuestionView(**shared, value=value)
+    start = next(iter(utterances.values()), "").strip() if kind == "correction" else ""
+    return QuestionView(**shared, value=str(answer) if isinstance(answer, str) else start)
 
 
 def _choices(question: Question, answer: Any) -> Iterator[Choice]:
@@ -233,17 +245,16 @@ def _best_and_worst(question: Question, answer: Any) -> Iterator[Row]:
         )
 
 
-def _spans(question: Question, answer: Any) -> Iterator[Row]:
+def _spans(question: Question, answer: Any, utterances: Mapping[int, str]) -> Iterator[Row]:
     given: Sequence[Any] = answer if isinstance(answer, list) else ()
     for number in range(max(SPANS_AT_ONCE, len(given) + 1)):
-        span = given[number] if number < len(given) and isinstance(given[number], Mapping) else {}
-        yield Row(
-            control_name(question.key, str(number)),
-            str(number + 1),
-            values={
-                name: str(span.get(name, "")) for name in ("text", "label", "severity", "start")
-            },
-        )
+        values = {}
+        if number < len(given):
+            span = given[number]
+            text = utterances.get(span["utterance"], "")[span["start"] : span["end"]]
+            names = ("utterance", "start", "label", "severity")
+            values = {"text": text} | {name: str(span.get(name, "")) for name in names}
+        yield Row(control_name(question.key, str(number)), str(number + 1), values=values)
 
 
 def tagged(view: ItemView, questions: Sequence[QuestionView]) -> ItemView:

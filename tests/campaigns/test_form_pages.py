@@ -3,18 +3,21 @@ item."""
 
 from __future__ import annotations
 
+import io
+import json
+
 import pytest
 from django.test import Client
 
 from annotations.campaigns.actions.forms import write_form
 from annotations.campaigns.actions.opening import open_campaign
 from annotations.campaigns.form_text import as_yaml, lines_of
-from annotations.campaigns.models import Campaign
+from annotations.campaigns.models import Campaign, Item
 from annotations.campaigns.queries.ratings import form_of_campaign
 from annotations.questions import templates
 from annotations.questions.reading import read_text
 from common.roles import ORGANISER
-from tests.campaigns.forms import asking
+from tests.campaigns.forms import asking, made_form
 from tests.campaigns.rating_browser import a_rater, address, browser_of
 from tests.campaigns.sets import made_campaign, made_user, made_version
 
@@ -170,3 +173,29 @@ def test_settings_of_a_draft_with_a_form_have_no_scale_and_keep_the_form() -> No
     assert organiser().post(settings, given).status_code == 302
     stored = Campaign.objects.get(pk=campaign.pk)
     assert (stored.name, stored.raters_per_item, stored.form) == ("Another name", 3, campaign.form)
+
+
+@pytest.mark.django_db
+def test_a_preview_has_a_slider_and_one_row_for_marked_words() -> None:
+    questions = (
+        {"key": "percent", "type": "slider", "text": "How much?", "maximum": 100},
+        {"key": "errors", "type": "span", "text": "Where?", "options": [{"key": "fluency"}]},
+    )
+    campaign = made_campaign(opened=False)
+    write_form(campaign, made_form(*questions))
+    for name in ("campaign-form", "campaign-preview"):
+        page = organiser().get(address(name, campaign)).content.decode()
+        assert 'type="range"' in page
+        assert page.count("data-span") == 1
+
+
+@pytest.mark.django_db
+def test_a_campaign_with_a_form_takes_no_check_items() -> None:
+    campaign = asking("usr")
+    line = {"role": "training", "dialogue": "file-0", "turn": 0, "lowest": 1, "highest": 2}
+    file = io.BytesIO(json.dumps({**line, "text": "Of seven purple."}).encode())
+    file.name = "checks.jsonl"
+    answer = organiser().post(address("campaign-checks", campaign), {"file": file})
+    assert answer.status_code == 422
+    assert "has no training and attention items" in answer.content.decode()
+    assert not campaign.items.exclude(role=Item.Role.REGULAR).exists()

@@ -169,6 +169,35 @@ def test_a_response_that_is_sent_back_as_it_was_is_no_correction() -> None:
     assert RatingRevision.objects.latest("pk").answers == {"stars": 4, "better": "Why?"}
 
 
+def test_a_required_correction_is_refused_as_long_as_nothing_is_corrected() -> None:
+    better = {"key": "better", "type": "correction", "text": "Correct it."}
+    campaign = asking(made_form(better))
+    rater, browser = a_rater(campaign)
+    item = in_hand(rater)[0]
+    text = Assignment.objects.get(item__public_id=item).item.response.text
+    refused = send(browser, campaign, item, **{"q.better": text})
+    assert refused.json()["errors"] == {"__all__": ["better: Write the corrected response."]}
+    assert send(browser, campaign, item, **{"q.better": text + "!"}).status_code == 200
+
+
+def test_words_marked_where_they_stand_twice_keep_their_place_and_are_shown_again() -> None:
+    span = {"key": "errors", "type": "span", "text": "Mark.", "options": [{"key": "fluency"}]}
+    campaign = asking(made_form(span))
+    rater, browser = a_rater(campaign)
+    item = in_hand(rater)[0]
+    response = Assignment.objects.get(item__public_id=item).item.response
+    response.text = "so so, \N{WAVING HAND SIGN} so"
+    response.save()
+    place = {"text": "so", "utterance": "1", "start": "9", "label": "fluency"}
+    row = {f"q.errors.0.{name}": value for name, value in place.items()}
+    assert send(browser, campaign, item, **{"q.errors.asked": "1", **row}).status_code == 200
+    marked = {"utterance": 1, "start": 9, "end": 11, "label": "fluency"}
+    assert RatingRevision.objects.get().answers == {"errors": [marked]}
+    page = browser.get(address("rating-work", campaign), {"item": item}).content.decode()
+    assert 'name="q.errors.0.start" value="9"' in page
+    assert 'name="q.errors.0.text" value="so"' in page
+
+
 def test_each_response_of_a_dialogue_gets_its_labels() -> None:
     labels = {
         "key": "flaws",

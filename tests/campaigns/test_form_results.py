@@ -139,9 +139,9 @@ def test_files_have_a_column_for_each_question_and_the_form_beside_them() -> Non
     lines = b"".join(browser.get(export, {"format": "jsonl"}).streaming_content).decode()
     stars = [json.loads(line)["answers"]["stars"] for line in lines.splitlines()]
     assert sorted(stars) == [1, 2, 3, 3]
-    form = browser.get(export, {"format": "form"})
+    form = browser.get(export, {"format": "campaign"})
     document = json.loads(b"".join(form.streaming_content))
-    assert form_of(document["versions"][0]["form"]).question("stars").maximum == 3
+    assert form_of(document["forms"][0]["form"]).question("stars").maximum == 3
 
 
 def test_scores_are_published_as_aspects_and_the_rest_as_labels() -> None:
@@ -180,3 +180,17 @@ def test_labels_of_utterances_are_labels_of_the_responses_of_their_turns() -> No
     publish(Campaign.objects.get(pk=campaign.pk))
     found = Label.objects.order_by("response__turn__number")
     assert [(one.response.turn.number, one.value) for one in found] == [(0, []), (1, ["dull"])]
+
+
+def test_labels_of_utterances_with_values_are_published_as_scores_of_their_turns() -> None:
+    campaign = asking("conture", "dialogue", systems=["one"], dialogues=1, turns=2, k=1)
+    (rater,) = made_raters(campaign, 1)
+    answer(rater, [{"overall": 4, "impression": {"1": ["bad"], "2": ["good"]}}])
+    Campaign.objects.filter(pk=campaign.pk).update(state="closed", closed_at=campaign.opened_at)
+    assert publish(Campaign.objects.get(pk=campaign.pk)) == 1
+    found = Rating.objects.filter(aspect="Impression").order_by("response__turn__number")
+    assert [(one.response.turn.number, one.score) for one in found] == [(0, 0), (1, 2)]
+    version = CorpusVersion.objects.get(pk=campaign.version_id)
+    assert version.scales == {"Overall": [1, 5], "Impression": [0, 2]}
+    unpublish(Campaign.objects.get(pk=campaign.pk))
+    assert not Rating.objects.exists()

@@ -22,13 +22,17 @@ class CheckKnown(Exception):
         self.place = place
 
 
+class AsksForm(Exception):
+    """The campaign asks a form: there is no score from 1 to 5 to hold against a range."""
+
+
 class CheckInUse(Exception):
     """Raters have been given it."""
 
 
 def add_checks(campaign: Campaign, checks: Sequence[CheckItem], by: Any = None) -> list[Item]:
     """All of them or none. Training items come in the file's order, after those that are there.
-    Raises ``CheckKnown``."""
+    Raises ``CheckKnown`` and ``AsksForm``."""
     version = campaign.version
     if version is None:
         raise ValueError("a collection has no items")
@@ -43,7 +47,9 @@ def add_checks(campaign: Campaign, checks: Sequence[CheckItem], by: Any = None) 
     }
     systems = {one.name: one for one in System.objects.filter(version=version)}
     with transaction.atomic():
-        Campaign.objects.select_for_update().get(pk=campaign.pk)  # one file at a time
+        stored = Campaign.objects.select_for_update().get(pk=campaign.pk)  # one file at a time
+        if stored.form_id is not None:
+            raise AsksForm
         known = {_identity(item) for item in campaign.items.exclude(role=Item.Role.REGULAR)}
         position = (campaign.items.aggregate(last=Max("position"))["last"] or 0) + 1
         made = []

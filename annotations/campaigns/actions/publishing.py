@@ -26,8 +26,8 @@ from annotations.campaigns.queries.ratings import (
 )
 from annotations.corpora import staging
 from annotations.corpora.actions import data_changed
-from annotations.models import CorpusVersion, Label, Preference, Rater, Rating, Response
-from annotations.questions.answers import labels_of
+from annotations.models import CorpusVersion, Label, Preference, Rater, Rating, Response, Turn
+from annotations.questions.answers import labels_of, utterance_scores
 from annotations.questions.schema import Form
 from common.text import text_fault
 
@@ -248,12 +248,20 @@ def _announce(
     version.aspects = [*dict.fromkeys([*version.aspects, *names.values()])]
     version.scales = {
         **version.scales,
-        **{name: list(scored_aspect(campaign, key).scale) for key, name in names.items()},
+        **{name: _scale(campaign, key) for key, name in names.items()},
     }
     if was_main or not Rating.objects.filter(rater__version=version).exists():
         version.main_aspect = aspect
     version.save(update_fields=["aspects", "scales", "main_aspect"])
     return undo
+
+
+def _scale(campaign: Campaign, key: str) -> list[float | None]:
+    form = form_of_campaign(campaign)
+    if form is not None and form.question(key).scores_utterances:
+        values = [float(option.value or 0) for option in form.question(key).options]
+        return [min(values), max(values)]
+    return list(scored_aspect(campaign, key).scale)
 
 
 def _state_of(campaign: Campaign) -> tuple[int, int]:
@@ -313,10 +321,25 @@ def _copy(campaign: Campaign, copies: CorpusVersion, names: Mapping[str, str]) -
                     yield rater.pk, name, *place, score, "", now
 
     count = staging.insert(copies, Rating, RATING_COLUMNS, scores({main: names[main]}))
+    if (form := form_of_campaign(campaign)) is None:
+        return count
+    of_utterances = {one.key: one for one in form.questions if one.scores_utterances}
+    others = {key: name for key, name in others.items() if key not in of_utterances}
     if others:
         staging.insert(copies, Rating, RATING_COLUMNS, scores(others))
-    if (form := form_of_campaign(campaign)) is not None:
-        staging.insert(copies, Label, LABEL_COLUMNS, _labels(form, rated("answers")))
+
+    def scores_of_utterances() -> Iterator[tuple[object, ...]]:
+        responses = _Responses()
+        for rater, *place, answers in rated("answers"):
+            for key, question in of_utterances.items():
+                scored = utterance_scores(question, (answers or {}).get(key, {}))
+                for number, score in scored.items():
+                    if (one := responses.at(number - 1, *place)) is not None:
+                        yield rater.pk, names[key], one, None, None, score, "", now
+
+    if of_utterances:
+        staging.insert(copies, Rating, RATING_COLUMNS, scores_of_utterances())
+    staging.insert(copies, Label, LABEL_COLUMNS, _labels(form, rated("answers")))
     return count
 
 
@@ -327,26 +350,37 @@ def _labels(
     form: Form, rated: Iterable[tuple[Rater, int | None, int | None, int, Any]]
 ) -> Iterator[tuple[object, ...]]:
     """What is no score. Labels of utterances belong to the response of their turn."""
-    responses: dict[tuple[int, int], list[int]] = {}
+    responses = _Responses()
     for rater, response, system, dialogue, answers in rated:
         for question, place, value in labels_of(form, answers or {}):
             label = json.dumps(value, ensure_ascii=False)
             if place is None:
                 of = (response, None, None) if response else (None, dialogue, system)
                 yield rater.pk, question, label, *of
-                continue
-            places = [response] if response is not None else responses.get((system or 0, dialogue))
-            if places is None:
-                places = _responses_of(system or 0, dialogue)
-                responses[system or 0, dialogue] = places
-            if place < len(places):
-                yield rater.pk, question, label, places[place], None, None
+            elif (one := responses.at(place, response, system, dialogue)) is not None:
+                yield rater.pk, question, label, one, None, None
 
 
-def _responses_of(system: int, dialogue: int) -> list[int]:
-    """Keys, in the order of the turns, as raters see and number them."""
-    found = Response.objects.filter(system=system, turn__dialogue=dialogue)
-    return list(found.order_by("turn__number").values_list("pk", flat=True))
+class _Responses:
+    """Keys of the responses that an item shows, which answers name by their place."""
+
+    def __init__(self) -> None:
+        self._of_dialogues: dict[tuple[int, int], list[int | None]] = {}
+
+    def at(self, place: int, response: int | None, system: int | None, dialogue: int) -> int | None:
+        """The one at a place from 0, in the order of the turns; None where there is none."""
+        shown: list[int | None] = [response]
+        if response is None:
+            key = (system or 0, dialogue)
+            if key not in self._of_dialogues:
+                found = Response.objects.filter(system=system, turn__dialogue=dialogue)
+                answers = dict(found.values_list("turn", "pk"))
+                turns = Turn.objects.filter(dialogue=dialogue).order_by("number")
+                self._of_dialogues[key] = [
+                    answers.get(one) for one in turns.values_list("pk", flat=True)
+                ]
+            shown = self._of_dialogues[key]
+        return shown[place] if place < len(shown) else None
 
 
 def _give_raters(campaign: Campaign, copies: CorpusVersion, version: CorpusVersion) -> str:

@@ -77,7 +77,7 @@ class AnswersForm(JudgementForm):
         }
         for question in schema.questions:
             # The page begins with the response: who leaves it as it is has corrected nothing
-            if question.type == "correction" and not question.required:
+            if question.type == "correction":
                 sent = str(self.raw.get(question.key) or "").replace("\r\n", "\n").strip()
                 if sent in [text.strip() for text in material.utterances.values()]:
                     self.raw[question.key] = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db.models import QuerySet
@@ -330,6 +331,29 @@ def chat_records(campaign: Campaign, name: str) -> Iterator[Record]:
                 for question, turn, value in labels_of(form, chat.current.answers):
                     if turn is None or turn < len(answers):
                         yield LabelRecord(dialogue, turn, system, rater, question, value)
+
+
+def campaign_document(campaign: Campaign) -> dict[str, Any]:
+    """What its raters were asked, with every version of guidelines and form: what its exported
+    ratings are read with (``actions.importing``)."""
+    return {
+        "campaign": campaign.slug,
+        "name": campaign.name,
+        "kind": campaign.kind,
+        "simulated": campaign.simulated,
+        "raters_per_item": campaign.raters_per_item,
+        "scale_labels": campaign.scale_labels,
+        "axes": campaign.axes,
+        "axes_below": campaign.axes_below,
+        "guidelines": [
+            {"version": one.number, "text": one.text}
+            for one in campaign.guidelines.order_by("number")
+        ],
+        "forms": [
+            {"version": one.number, "digest": one.digest, "form": one.schema}
+            for one in campaign.form_versions.order_by("number")
+        ],
+    }
 
 
 def newest_ratings(campaign: Campaign) -> QuerySet[Assignment]:

@@ -99,6 +99,8 @@ def aspects_to_publish(campaign: Campaign) -> list[tuple[str, str]]:
         found = [(one.key, one.name) for one in asked if one.type == "preference"]
     else:
         found = aspects_of(campaign) if form else [(OVERALL, OVERALL)]
+        if form and found:
+            found += [(one.key, one.name) for one in form.questions if one.scores_utterances]
     return sorted(found, key=lambda one: one[0] != OVERALL)
 
 

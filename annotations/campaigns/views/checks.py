@@ -69,6 +69,8 @@ def _take(campaign: Campaign, form: CheckFileForm, user: Any) -> list[Fault]:
         checks.add_checks(campaign, items, by=user)
     except BadCheckFile as bad:
         return bad.faults
+    except checks.AsksForm:
+        return [Fault(0, "", _("a campaign with a form has no training and attention items"))]
     except checks.CheckKnown as known:
         return [
             Fault(

@@ -18,7 +18,7 @@ from annotations.campaigns.forms.organising import FormTextForm
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.overview import forms_with_counts
 from annotations.campaigns.queries.ratings import form_of_campaign
-from annotations.campaigns.question_view import question_views
+from annotations.campaigns.question_view import question_previews
 from annotations.campaigns.templates_of_forms import template_named, templates_for
 from annotations.questions.reading import FormError, read_text
 from annotations.questions.schema import Form
@@ -69,7 +69,7 @@ def campaign_form(request: HttpRequest, slug: str) -> HttpResponse:
         "campaign": campaign,
         "form": form,
         "faults": faults,
-        "questions": [] if shown is None else question_views(shown),
+        "questions": [] if shown is None else question_previews(shown),
         "shown": shown,
         "form_number": 0,
         "templates": templates_for(campaign.kind),

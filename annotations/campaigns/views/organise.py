@@ -25,7 +25,7 @@ from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import first_item, question_of
 from annotations.campaigns.queries.ratings import form_of_campaign
 from annotations.campaigns.queries.work_queue import item_view
-from annotations.campaigns.question_view import question_views, tagged
+from annotations.campaigns.question_view import question_previews, tagged
 from common.web import page
 
 
@@ -116,7 +116,7 @@ def campaign_preview(request: HttpRequest, slug: str) -> HttpResponse:
     if item is not None:
         item.campaign = one
     form = form_of_campaign(one)
-    questions = [] if form is None else question_views(form)
+    questions = [] if form is None else question_previews(form)
     context = {
         "section": "campaigns",
         "tab": "preview",

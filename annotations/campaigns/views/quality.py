@@ -32,6 +32,7 @@ from annotations.campaigns.models import Campaign, Participation
 from annotations.campaigns.queries import quality as queries
 from annotations.campaigns.queries.collection import corpus_of, dialogues_by, writers_table
 from annotations.campaigns.queries.rating_stream import (
+    campaign_document,
     campaign_records,
     newest_ratings,
     ratings_to_export,
@@ -46,7 +47,7 @@ from common.temporary import temporary_folder
 from common.web import is_head_request, page, stream_as_file
 
 RATINGS_A_PAGE = 100
-FORMATS = ("csv", "revisions-csv", "jsonl", "mt-metrics-eval", "form")
+FORMATS = ("csv", "revisions-csv", "jsonl", "mt-metrics-eval", "campaign")
 
 
 @require_safe
@@ -257,15 +258,16 @@ def _rated_campaign(slug: str) -> Campaign:
 @organisers_page
 def export(request: HttpRequest, slug: str) -> HttpResponse:
     """The ratings as a file: ``format`` (``csv`` without it, ``revisions-csv``, ``jsonl``,
-    ``mt-metrics-eval``, a ZIP; ``form``, every version of the form that they answer); ``names=1``
+    ``mt-metrics-eval``, a ZIP; ``campaign``, what was asked, with every version of the form); ``names=1``
     adds the account names, ``all=1`` what does not count."""
     campaign = _rated_campaign(slug)
     form = request.GET.get("format", "csv")
     accounts, everything = request.GET.get("names") == "1", request.GET.get("all") == "1"
     if form not in FORMATS:
         raise Http404(f"there is no format {form!r}. Formats: {', '.join(FORMATS)}")
-    if form == "form":
-        return _form_versions(campaign)
+    if form == "campaign":
+        text = json.dumps(campaign_document(campaign), ensure_ascii=False) + "\n"
+        return stream_as_file((text,), f"{campaign.slug}-campaign.json", "application/json")
     if form == "mt-metrics-eval" and campaign.is_of_pairs:
         raise Http404("mt-metrics-eval holds scores, and raters of pairs give none")
     name = f"{campaign.slug}-ratings" + ("-all" if everything else "")
@@ -292,17 +294,6 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
         f"{name}-revisions.csv",
         "text/csv; charset=utf-8",
     )
-
-
-def _form_versions(campaign: Campaign) -> HttpResponse:
-    if campaign.form is None:
-        raise Http404("the campaign has no form")
-    versions = [
-        {"version": one.number, "digest": one.digest, "form": one.schema}
-        for one in campaign.form_versions.order_by("number")
-    ]
-    text = json.dumps({"campaign": campaign.slug, "versions": versions}, ensure_ascii=False)
-    return stream_as_file((text + "\n",), f"{campaign.slug}-form.json", "application/json")
 
 
 def _zip_of(campaign: Campaign, everything: bool, name: str) -> HttpResponse:

@@ -211,7 +211,7 @@ def _questions(
         form_of(campaign.form.schema),
         typed.answers if typed else None,
         typed.faults if typed else None,
-        "" if view is None else judged_text(view),
+        None if view is None else material_of(view).utterances,
     )
 
 

@@ -5,6 +5,7 @@
   const STEPS_FROM = 4; // on a phone so many questions or more are asked one at a time
   const NARROW = matchMedia("(max-width: 899px)");
   const PREFIX = "q.";
+  const MOST_ROWS = 200; // of marked words in one item
 
   function fillIn(text, values) {
     return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
@@ -103,8 +104,30 @@
       return NARROW.matches && this.all().length >= STEPS_FROM;
     }
 
+    // Of the rows for marked words those that are filled, and one more.
+    showRows(question) {
+      const rows = [...question.querySelectorAll("[data-span]")];
+      if (!rows.length) return;
+      const next = rows.find(isFree) || (rows.length < MOST_ROWS ? this.addRow(question) : null);
+      for (const row of rows) row.hidden = isFree(row) && row !== next;
+    }
+
+    addRow(question) {
+      const rows = question.querySelectorAll("[data-span]");
+      const row = rows[rows.length - 1].cloneNode(true);
+      for (const control of row.querySelectorAll("[name]")) {
+        control.name = control.name.replace(/\.\d+\.(\w+)$/, `.${rows.length}.$1`);
+        if (control.tagName === "SELECT") control.selectedIndex = 0;
+        else control.value = "";
+      }
+      for (const label of row.querySelectorAll(".sr")) label.textContent = label.textContent.replace(/\d+/, rows.length + 1);
+      rows[rows.length - 1].after(row);
+      return row;
+    }
+
     draw() {
       this.showAsked();
+      for (const question of this.all()) this.showRows(question);
       const asked = this.asked();
       this.at = Math.min(this.at, Math.max(0, asked.length - 1));
       const isStepping = this.isStepping;
@@ -168,12 +191,18 @@
     fill(values, article) {
       this.article = article;
       const given = values || { answers: [], flagged: false, comment: "" };
+      for (const [name, , , isMarked] of given.answers) { // of more marked words than the page has rows for
+        const row = isMarked && /\.(\d+)\.text$/.exec(name);
+        const question = row && this.questionOf({ name });
+        while (question && question.querySelectorAll("[data-span]").length <= Number(row[1])) this.addRow(question);
+      }
       for (const control of this.controls()) {
         if (control.name.endsWith(".asked")) continue;
         const own = given.answers.find(([name, value]) => name === control.name && value === (isTicked(control) ? control.value : null));
         if (isTicked(control)) control.checked = own ? own[2] : false;
         else if (control.tagName === "SELECT" && !own) control.selectedIndex = 0;
         else control.value = own ? own[2] : this.startOf(control, article);
+        if ("fromResponse" in control.dataset) control.dataset.response = this.startOf(control, article);
         if (control.type === "range") this.showValue(control, Boolean(own && own[3]));
       }
       this.form.elements.flagged.checked = given.flagged;
@@ -198,15 +227,23 @@
       let marked = null; // the selection is gone once the button is pressed
       document.addEventListener("selectionchange", () => {
         const selection = document.getSelection();
-        const bubble = selection.rangeCount && selection.anchorNode ? selection.anchorNode.parentElement.closest(".judged") : null;
-        if (bubble && !selection.isCollapsed) marked = { text: selection.toString(), utterance: bubble.dataset.utterance };
+        const range = selection.rangeCount && !selection.isCollapsed ? selection.getRangeAt(0) : null;
+        const inside = range && range.commonAncestorContainer;
+        const bubble = inside && (inside.closest ? inside : inside.parentElement).closest(".judged");
+        if (!bubble) return;
+        const before = document.createRange();
+        before.setStart(textOf(bubble), 0);
+        before.setEnd(range.startContainer, range.startOffset);
+        const start = [...before.toString()].length; // characters, not units of UTF-16
+        marked = { text: range.toString(), utterance: bubble.dataset.utterance, start };
       });
       button.addEventListener("click", () => {
         const question = button.closest("[data-question]");
-        const row = [...question.querySelectorAll("[data-span]")].find((one) => !one.querySelector("[data-words]").value);
+        const row = [...question.querySelectorAll("[data-span]")].find(isFree);
         if (!marked || !row) return;
         row.querySelector("[data-words]").value = marked.text;
         row.querySelector("[data-utterance]").value = marked.utterance;
+        row.querySelector("[data-start]").value = marked.start;
         this.changed(row.querySelector("[data-words]"));
         marked = null;
       });
@@ -215,8 +252,8 @@
     // A correction begins with what is to be corrected.
     startOf(control, article) {
       if (!("fromResponse" in control.dataset)) return "";
-      const judged = article.querySelector(".judged [data-text], .judged .text, .judged .markdown");
-      return judged ? judged.textContent.trim() : "";
+      const judged = article.querySelector(".judged");
+      return judged ? textOf(judged).textContent.trim() : "";
     }
 
     atHand(key) {
@@ -312,6 +349,14 @@
     }
   }
 
+  function textOf(bubble) {
+    return bubble.querySelector("[data-text], .text, .markdown") || bubble;
+  }
+
+  function isFree(row) {
+    return !row.querySelector("[data-words]").value;
+  }
+
   function isTicked(control) {
     return control.type === "radio" || control.type === "checkbox";
   }
@@ -319,6 +364,7 @@
   function isGiven(control) {
     if (isTicked(control)) return control.checked;
     if (control.type === "range") return control.dataset.moved === "1";
+    if ("response" in control.dataset && control.value.trim() === control.dataset.response) return false; // nothing is corrected
     return control.type !== "hidden" && control.tagName !== "SELECT" && control.value.trim() !== "";
   }
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,11 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.campaigns.models import Campaign
-from annotations.campaigns.queries.rating_stream import campaign_records, ratings_to_export
+from annotations.campaigns.queries.rating_stream import (
+    campaign_document,
+    campaign_records,
+    ratings_to_export,
+)
 from annotations.campaigns.queries.ratings import campaign_by_slug, question_keys
 from annotations.console import ConsoleCommand
 from annotations.corpora.queries import NotFound
@@ -18,7 +23,8 @@ from common.database import read_snapshot
 
 FORMATS = {
     "csv": "ratings.csv (current values) and revisions.csv (all of them)",
-    "jsonl": "ratings.jsonl, everything about each rating",
+    "jsonl": "ratings.jsonl, everything about each rating, and campaign.json, what was asked; "
+    "import_ratings reads both",
     "mt-metrics-eval": "the folder layout of mt-metrics-eval with the campaign's human scores",
 }
 
@@ -103,6 +109,8 @@ def _write(campaign: Campaign, folder: Path, form: str, everything: bool, names:
             folder / "ratings.jsonl",
             json_lines(ratings_to_export(campaign, everything, names), names),
         )
+        document = json.dumps(campaign_document(campaign), ensure_ascii=False, indent=1)
+        _write_lines(folder / "campaign.json", [document, "\n"])
     else:
         for name, lines in (("ratings.csv", csv_of_ratings), ("revisions.csv", csv_of_revisions)):
             _write_lines(

@@ -1,0 +1,209 @@
+"""Exported ratings read again: the same answers on another corpus, and faults with their line."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import transaction
+
+from annotations.campaigns.actions import publishing
+from annotations.campaigns.actions.quality import exclude
+from annotations.campaigns.actions.work_queue import Judgement, rate
+from annotations.campaigns.models import Campaign, Participation, RatingRevision
+from annotations.campaigns.queries.question_agreement import question_agreement
+from annotations.campaigns.queries.ratings import campaign_agreement
+from annotations.questions.answers import Material, check
+from annotations.questions.reading import form_of
+from tests.campaigns.forms import asking, made_form
+from tests.campaigns.rating_browser import in_hand
+from tests.campaigns.sets import made_campaign, made_raters, made_version
+
+pytestmark = pytest.mark.django_db
+
+STARS = {"key": "stars", "type": "scale", "text": "How many?", "maximum": 3}
+SPAN = {"key": "errors", "type": "span", "text": "Where?", "options": [{"key": "fluency"}]}
+WHY = {
+    "key": "why",
+    "type": "yes_no",
+    "text": "Is it clear why?",
+    "when": {"question": "stars", "below": 2},
+    "if_hidden": False,
+    "cannot_judge": True,
+}
+SPANS = [{"utterance": 1, "start": 1, "end": 3, "label": "fluency"}]
+
+
+def answered_by(rater: Participation, **raw: Any) -> None:
+    item = in_hand(rater)[0]
+    form = form_of(rater.campaign.form.schema)
+    answers = check(form, raw, Material({1: "Answer"}))
+    with transaction.atomic():
+        judgement = Judgement(item[:20], None, form=rater.campaign.form, answers=answers)
+        rate(rater, item, judgement)
+
+
+@pytest.fixture
+def asked() -> Campaign:
+    """One system, one turn in each of two dialogues, two raters, one of whom is excluded later."""
+    campaign = asking(
+        made_form(STARS, SPAN, WHY), slug="pilot", systems=["one"], dialogues=2, turns=1
+    )
+    first, second = made_raters(campaign, 2)
+    for stars in (1, 3):
+        answered_by(first, stars=stars, errors=SPANS, why="cannot_judge")
+        answered_by(second, stars=4 - stars, errors=[], why=True)
+    exclude(second, "too fast")
+    return campaign
+
+
+def exported(slug: str, folder: Path) -> list[dict[str, Any]]:
+    call_command("export_ratings", slug, to=folder, format="jsonl", include_excluded=True)
+    return [json.loads(line) for line in (folder / "ratings.jsonl").read_text().splitlines()]
+
+
+def read_again(folder: Path, slug: str = "again") -> Campaign:
+    made_version(["one"], dialogues=2, turns=1, slug="elsewhere")
+    call_command("import_ratings", folder, corpus="elsewhere", slug=slug, stdout=io.StringIO())
+    return Campaign.objects.get(slug=slug)
+
+
+@pytest.mark.usefixtures("asked")
+def test_the_same_answers_times_and_raters_are_exported_again(tmp_path: Path) -> None:
+    before = exported("pilot", tmp_path / "one")
+    campaign = read_again(tmp_path / "one")
+    after = exported("again", tmp_path / "two")
+    elsewhere = ("campaign", "corpus", "item")
+    assert len(before) == 4
+    assert [{key: row[key] for key in row if key not in elsewhere} for row in after] == [
+        {key: row[key] for key in row if key not in elsewhere} for row in before
+    ]
+    forms = [json.loads((tmp_path / one / "campaign.json").read_text()) for one in ("one", "two")]
+    assert forms[0]["forms"] == forms[1]["forms"]
+    assert (campaign.state, campaign.kind) == ("closed", "turn")
+
+
+def test_agreement_is_the_same_and_the_ratings_can_be_published(
+    asked: Campaign, tmp_path: Path
+) -> None:
+    exported("pilot", tmp_path / "one")
+    campaign = read_again(tmp_path / "one")
+    was, found = (campaign_agreement(one, excluded=True) for one in (asked, campaign))
+    assert found["alpha"] == was["alpha"]
+    assert question_agreement(campaign, excluded=True) == question_agreement(asked, excluded=True)
+    assert publishing.publish(campaign) == 2  # of the rater who was not excluded
+
+
+def test_scores_from_1_to_5_come_back_with_their_axes(tmp_path: Path) -> None:
+    campaign = made_campaign(slug="pilot", systems=["one"], dialogues=2, turns=1, k=1, axes_below=3)
+    (rater,) = made_raters(campaign, 1)
+    for score, low in ((1, ("fluency",)), (4, None)):
+        rate(rater, in_hand(rater)[0], Judgement("a-key", score, low, comment="Ünal"))
+    exported("pilot", tmp_path / "one")
+    read_again(tmp_path / "one")
+    found = RatingRevision.objects.filter(assignment__item__campaign__slug="again")
+    assert list(found.order_by("score").values_list("score", "low_axes", "comment")) == [
+        (1, ["fluency"], "Ünal"),
+        (4, None, "Ünal"),
+    ]
+
+
+def set_in(row: dict[str, Any], path: str, value: Any) -> None:
+    *names, last = path.split(".")
+    at: Any = row
+    for name in names:
+        at = at[int(name) if name.isdigit() else name]
+    at[last] = value
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        ("dialogue", "nowhere", "ratings.jsonl:1: dialogue: the corpus has no 'nowhere'"),
+        ("system", "two", "system: the corpus has no 'two'"),
+        ("turn", 7, "turn: 'one' has no response there"),
+        ("turn", None, "turn: must be a whole number"),
+        ("rater", "Ann", "rater: must be a pseudonym"),
+        ("counts", "yes", "counts: must be true or false"),
+        ("propensity", 2, "propensity: must be above 0"),
+        ("position", 1, "position: is that of line"),
+        ("revisions", [], "revisions: is empty"),
+        ("revisions.0.revision", 2, "revisions: must be numbered from 1"),
+        ("revisions.0.form", 9, "form: the campaign has no version 9 of its form"),
+        ("revisions.0.answers.stars", 4, "answers.stars: Choose a number from 1 to 3."),
+        ("revisions.0.answers.unknown", 4, "The form has no question 'unknown'"),
+        ("revisions.0.answers.stars", "1", "are not as the form's questions have them"),
+        ("revisions.0.answers.errors", [{**SPANS[0], "end": 999}], "outside its text"),
+        ("revisions.0.comment", "a\x00", "comment: "),
+        ("revisions.0.created_at", "yesterday", "must be a moment in ISO 8601"),
+    ],
+)
+@pytest.mark.usefixtures("asked")
+def test_a_fault_is_told_with_its_line_and_nothing_is_stored(
+    tmp_path: Path, path: str, value: Any, says: str
+) -> None:
+    lines = exported("pilot", tmp_path / "one")
+    set_in(lines[0], path, value)
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (tmp_path / "one" / "ratings.jsonl").write_text(text)
+    with pytest.raises(CommandError) as refused:
+        read_again(tmp_path / "one")
+    assert says in str(refused.value)
+    assert not Campaign.objects.filter(slug="again").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        ("kind", "interactive", "campaign.json: $.kind: must be one of turn, dialogue"),
+        ("raters_per_item", 10**6, "must lie between 1 and 50"),
+        ("forms.0.form.schema", 99, "forms[0].form.schema: the form is written in version 99"),
+        ("forms.0.form.level", "conversation", "is not what raters of this kind see"),
+        ("forms.0.form.questions", [STARS, STARS], "both have the key stars"),
+        ("guidelines", "read", "guidelines: must be a list"),
+    ],
+)
+@pytest.mark.usefixtures("asked")
+def test_a_fault_in_what_was_asked_is_told_with_its_path(
+    tmp_path: Path, path: str, value: Any, says: str
+) -> None:
+    exported("pilot", tmp_path / "one")
+    document = json.loads((tmp_path / "one" / "campaign.json").read_text())
+    set_in(document, path, value)
+    (tmp_path / "one" / "campaign.json").write_text(json.dumps(document))
+    with pytest.raises(CommandError) as refused:
+        read_again(tmp_path / "one")
+    assert says in str(refused.value)
+
+
+@pytest.mark.usefixtures("asked")
+def test_more_ratings_than_an_item_has_places_are_refused(tmp_path: Path) -> None:
+    exported("pilot", tmp_path / "one")
+    document = json.loads((tmp_path / "one" / "campaign.json").read_text())
+    lines = [json.loads(one) for one in (tmp_path / "one" / "ratings.jsonl").open()]
+    for line in lines:
+        line["counts"] = True
+    (tmp_path / "one" / "ratings.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    (tmp_path / "one" / "campaign.json").write_text(json.dumps({**document, "raters_per_item": 1}))
+    with pytest.raises(CommandError, match="one more than the 1 ratings of an item"):
+        read_again(tmp_path / "one")
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "\x00", "{", '{"kind": "turn"}', "\xff"])
+@pytest.mark.usefixtures("asked")
+def test_files_of_something_else_are_refused(tmp_path: Path, text: str) -> None:
+    exported("pilot", tmp_path / "one")
+    (tmp_path / "one" / "campaign.json").write_bytes(text.encode("latin-1"))
+    with pytest.raises(CommandError, match=r"campaign\.json"):
+        read_again(tmp_path / "one")
+
+
+@pytest.mark.usefixtures("asked")
+def test_an_address_that_is_taken_is_refused(tmp_path: Path) -> None:
+    exported("pilot", tmp_path / "one")
+    with pytest.raises(CommandError, match="the address pilot is taken"):
+        read_again(tmp_path / "one", "pilot")
