@@ -9,6 +9,7 @@ hand.
   Studio: it is started, gets the same texts, and serves its own submit and next-task calls to as
   many clients in the same run. The ratio is that of pairs/s.
 * thinking: 50 raters who pause between answer and submit, exponentially, 2 s and 1 s on average.
+* questions: the same in a campaign whose form asks ten questions.
 * slots: the next item in campaigns of 1,000 and 1,000,000 slots, at their beginning, half rated,
   and with a tenth left; by a new rater, and by one who has rated nearly every item. PostgreSQL and
   SQLite.
@@ -32,10 +33,12 @@ from bench.label_studio import Annotator, has_gunicorn, label_studio, load_proje
 from bench.load import Load, Pair, processor_seconds, under_load
 from bench.made_corpus import PROJECT, home_of_its_own
 
-PARTS = ("throughput", "thinking", "slots", "profile")
+PARTS = ("throughput", "thinking", "questions", "slots", "profile")
 K = 2
 P95_WANTED_MS, RATIO_WANTED = 60, 5
 RATERS, PAUSES = 50, (2.0, 1.0)
+TEN_QUESTIONS = tuple(f"question_{number}" for number in range(1, 11))
+"""A campaign on the scale reads none of their fields."""
 SLOT_COUNTS = (1_000, 1_000_000)
 STAGES = {"at the beginning": 0, "half rated": 500, "a tenth left": 900}
 PAIRS_TIMED = 150
@@ -62,7 +65,9 @@ def _pair(client: Any, place: int) -> Pair:
     def pair() -> None:
         if not client.in_hand:
             raise RuntimeError(f"no item left: {client.ended}")
-        answer = client.rate((place + len(client.in_hand)) % 5 + 1, guidelines="1")
+        score = (place + len(client.in_hand)) % 5 + 1
+        answers = {f"q.{name}": str(score) for name in TEN_QUESTIONS}
+        answer = client.rate(score, guidelines="1", form="1", **answers)
         if not answer.stored:
             raise RuntimeError(f"{answer.status} {answer.content}")
 
@@ -134,15 +139,17 @@ def _beside_label_studio(
 # --- thinking -------------------------------------------------------------------------------------
 
 
-def thinking(options: argparse.Namespace) -> bool:
+def thinking(options: argparse.Namespace, questions: tuple[str, ...] = ()) -> bool:
     from bench.rating_site import campaign_of_tasks, production_site, raters, usr_tasks
 
     quick = True
     print(
-        f"\nThinking: {RATERS} raters, exponential pauses, {options.seconds:.0f} s each", flush=True
+        f"\nThinking: {RATERS} raters, {len(questions) or 1} questions, exponential pauses, "
+        f"{options.seconds:.0f} s each",
+        flush=True,
     )
     with home_of_its_own(True) as home:
-        campaign = campaign_of_tasks("usr", usr_tasks(), k=K)
+        campaign = campaign_of_tasks("usr", usr_tasks(), k=K, questions=questions)
         with production_site(home, options.workers, options.threads) as (address, servers):
             pairs = rater_pairs(address, raters(campaign, RATERS))
             for pause in PAUSES:
@@ -352,6 +359,7 @@ def main() -> int:
     parts: dict[str, Callable[[argparse.Namespace], bool]] = {
         "throughput": throughput,
         "thinking": thinking,
+        "questions": lambda options: thinking(options, TEN_QUESTIONS),
         "slots": slots,
         "profile": profile,
     }

@@ -11,7 +11,7 @@ import os
 import secrets
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,8 +51,11 @@ def usr_tasks() -> list[dict[str, str]]:
     return once * COPIES
 
 
-def campaign_of_tasks(slug: str, tasks: list[dict[str, str]], k: int) -> Campaign:
-    """A turn campaign of the same texts: five systems, a dialogue for every five tasks."""
+def campaign_of_tasks(
+    slug: str, tasks: list[dict[str, str]], k: int, questions: Sequence[str] = ()
+) -> Campaign:
+    """A turn campaign of the same texts: five systems, a dialogue for every five tasks. ``questions``:
+    keys of a form's scales, in place of the score."""
     from annotations.models import Dialogue, Response, System, Turn
 
     version = _version(slug)
@@ -86,7 +89,7 @@ def campaign_of_tasks(slug: str, tasks: list[dict[str, str]], k: int) -> Campaig
         ),
         batch_size=BATCH,
     )
-    return opened_campaign(slug, version, k)
+    return opened_campaign(slug, version, k, questions)
 
 
 def _spoken(context: str) -> list[list[str]]:
@@ -156,9 +159,11 @@ def _version(slug: str) -> Any:
     )
 
 
-def opened_campaign(slug: str, version: Any, k: int) -> Campaign:
+def opened_campaign(slug: str, version: Any, k: int, questions: Sequence[str] = ()) -> Campaign:
+    from annotations.campaigns.actions.forms import write_form
     from annotations.campaigns.actions.opening import open_campaign
     from annotations.campaigns.models import Campaign, Guidelines
+    from annotations.questions.reading import form_of
 
     campaign = Campaign.objects.create(
         slug=slug, name=f"Bench {slug}", kind="turn", version=version, raters_per_item=k, seed=SEED
@@ -167,6 +172,13 @@ def opened_campaign(slug: str, version: Any, k: int) -> Campaign:
     Guidelines.objects.create(
         campaign=campaign, number=1, text="Read the dialogue. Rate the last answer."
     )
+    if questions:
+        scales = [
+            {"key": key, "type": "scale", "title": key, "text": f"How good is it, {key}?"}
+            for key in questions
+        ]
+        form = {"name": slug, "title": slug, "level": "response", "questions": scales}
+        write_form(campaign, form_of(form))
     open_campaign(campaign)
     return campaign
 

@@ -4,6 +4,7 @@ dialogues."""
 from django.urls import path
 
 from annotations.campaigns.views import (
+    adjudication,
     checks,
     collect,
     form,
@@ -45,6 +46,10 @@ urlpatterns = [
     path(f"{CAMPAIGN}/raters/<int:number>/restore/", quality.restore, name="rater-restore"),
     path(f"{CAMPAIGN}/raters/<int:number>/conflict/", quality.conflict, name="rater-conflict"),
     path(f"{CAMPAIGN}/ratings/", quality.ratings, name="campaign-ratings"),
+    path(f"{CAMPAIGN}/adjudication/", adjudication.queue, name="campaign-adjudication"),
+    path(
+        f"{CAMPAIGN}/adjudication/<str:public_id>/", adjudication.decide, name="campaign-adjudicate"
+    ),
     path(f"{CAMPAIGN}/ratings/export/", quality.export, name="campaign-export"),
     path(f"{CAMPAIGN}/ratings/publish/", quality.publish, name="campaign-publish"),
     path(f"{CAMPAIGN}/ratings/unpublish/", quality.unpublish, name="campaign-unpublish"),

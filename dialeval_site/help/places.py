@@ -16,6 +16,8 @@ PLACES: Mapping[str, str] = MappingProxyType(
         "audit": "challenges#the-audit-log",
         "board": "challenges#boards",
         "campaign": "campaigns#the-course-of-a-campaign",
+        "campaign-adjudicate": "campaigns#adjudication",
+        "campaign-adjudication": "campaigns#adjudication",
         "campaign-agreement": "campaigns#agreement",
         "campaign-checks": "campaigns#training-and-attention",
         "campaign-dialogues": "campaigns#dialogues-written-by-pairs",

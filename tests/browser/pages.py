@@ -111,7 +111,7 @@ ORGANISERS: Final = [
         f"{RATED}{part}/"
         for part in ("settings", "form", "guidelines", "checks", "raters", "ratings", "agreement")
     ),
-    *(f"{RATED}{part}/" for part in ("plan", "preview")),
+    *(f"{RATED}{part}/" for part in ("plan", "preview", "adjudication")),
     "/campaigns/demo-responses/",
     "/campaigns/demo-meeting/dialogues/",
     "/chat-systems/",
@@ -146,7 +146,7 @@ MADE_BY_OTHER_TESTS: Final = frozenset(
             "judge-prompt",
             "judge-prompt-edit",
         ),
-        *("room", "chat", "chat-system", "submission"),
+        *("room", "chat", "chat-system", "submission", "campaign-adjudicate"),
         *("campaign-join", "team-join", "password-reset-link", "two-factor-log-in"),
         *("openid-log-in", "openid-return", "openid-first-log-in"),
     )

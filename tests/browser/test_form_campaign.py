@@ -1,5 +1,5 @@
 """USR's six aspects from its template: set up by an organiser, answered by two raters by keys, its
-agreement and its files looked at, in Chromium."""
+agreement and its files looked at; and an item of CMN's aspects whose raters differ, in Chromium."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.for_everybody import assert_everybody_can_use
 from tests.browser.stage import Stage
 from tests.browser.visit import Visit
 
@@ -75,3 +76,33 @@ def test_six_aspects_from_template_to_files(visit: Callable[..., Visit], stage: 
     text = page.request.get(stage.address + "/campaigns/six/ratings/export/").text()
     rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
     assert [row["answer_overall"] for row in rows] == ["4"] * 4
+
+
+DIFFERING = """
+from annotations.campaigns.actions.work_queue import Judgement, rate
+from tests.campaigns.forms import asking
+from tests.campaigns.rating_browser import in_hand
+from tests.campaigns.sets import made_raters
+campaign = asking("cmn", slug="differing", systems=["one"], dialogues=1, turns=1)
+for number, rater in enumerate(made_raters(campaign, 2)):
+    answers = {"appropriateness": 1 + 3 * number, "coherence": 3}
+    rate(rater, in_hand(rater)[0], Judgement("a-key", None, form=campaign.form, answers=answers))
+"""
+
+
+def test_an_item_whose_raters_differ_is_adjudicated(
+    visit: Callable[..., Visit], stage: Stage
+) -> None:
+    stage.python(DIFFERING)
+    organiser = visit(role="organiser")
+    page = organiser.go("/campaigns/differing/adjudication/")
+    page.get_by_label("Least difference").fill("3")  # 4 - 1
+    page.get_by_role("button", name="Save the rule").click()
+    page.get_by_role("link", name="dialogue file-0, turn 0").click()
+    expect(page.locator("[name='q.coherence'][value='3']")).to_be_checked()  # as both answered
+    assert_everybody_can_use(page)
+    page.locator("[name='q.appropriateness'][value='2']").check()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("main")).to_contain_text("Adjudicated: 1")
+    page = organiser.go("/campaigns/differing/agreement/")
+    expect(page.locator("#live-agreement")).to_contain_text("1 item is adjudicated")

@@ -348,7 +348,7 @@ def test_nothing_else_hangs_on_rows_that_a_deletion_takes_without_a_look() -> No
         }
 
     assert referring(RatingRevision) == {"Assignment.current"}
-    assert referring(Item) == {"Assignment.item", "Slot.item"}
+    assert referring(Item) == {"Adjudication.item", "Assignment.item", "Slot.item"}
     known = {"Slot.holder", "RatingRevision.assignment", "Conversation.assignment"}
     assert referring(Assignment) == known
 

@@ -104,6 +104,11 @@ MATRIX = [
     _for_organisers("rater-restore", "POST", "done", TURNS, "rater"),
     _for_organisers("rater-conflict", "POST", "422", TURNS, "rater"),
     _for_organisers("campaign-ratings", "GET", "200"),
+    _for_organisers("campaign-adjudication", "GET", "200"),
+    _for_organisers("campaign-adjudication", "POST", "done", points="2"),
+    # raters of an attention item cannot differ
+    _for_organisers("campaign-adjudicate", "GET", "404", TURNS, "check"),
+    _for_organisers("campaign-adjudicate", "POST", "404", TURNS, "check"),
     _for_organisers("campaign-export", "GET", "200"),
     _for_organisers("campaign-publish", "POST", "done", CLOSED, aspect="mine"),
     _for_organisers("campaign-unpublish", "POST", "done", CLOSED),

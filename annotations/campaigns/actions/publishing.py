@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations import audit
 from annotations.campaigns.actions.preferences import insert_preferences
-from annotations.campaigns.models import Campaign
+from annotations.campaigns.models import Adjudication, Campaign
 from annotations.campaigns.models.campaign import PAIRED
 from annotations.campaigns.queries.ratings import (
     aspects_to_publish,
@@ -32,6 +32,10 @@ from annotations.questions.schema import Form
 from common.text import text_fault
 
 LONGEST_ASPECT = 100
+ADJUDICATED = " (adjudicated)"
+"""What the aspects of adjudicated values end with. No rating is among them."""
+ADJUDICATOR = "adjudicator"
+"""Who gave them, as a rater of the corpus."""
 
 
 class CannotPublish(Exception):
@@ -146,6 +150,11 @@ def _aspect_names(campaign: Campaign, version: CorpusVersion, aspect: str) -> di
     names = {main: aspect} | {
         key: before.get(key) or _free_name(campaign, version, name) for key, name in others
     }
+    if Adjudication.objects.filter(item__campaign=campaign).exists():
+        names |= {
+            f"{key}{ADJUDICATED}": f"{name[: LONGEST_ASPECT - len(ADJUDICATED)]}{ADJUDICATED}"
+            for key, name in names.items()
+        }
     twice = [name for name, times in Counter(names.values()).items() if times > 1]
     if twice:
         raise CannotPublish(
@@ -257,7 +266,7 @@ def _announce(
 
 
 def _scale(campaign: Campaign, key: str) -> list[float | None]:
-    form = form_of_campaign(campaign)
+    form, key = form_of_campaign(campaign), key.removesuffix(ADJUDICATED)
     if form is not None and form.question(key).scores_utterances:
         values = [float(option.value or 0) for option in form.question(key).options]
         return [min(values), max(values)]
@@ -321,10 +330,15 @@ def _copy(campaign: Campaign, copies: CorpusVersion, names: Mapping[str, str]) -
                     yield rater.pk, name, *place, score, "", now
 
     count = staging.insert(copies, Rating, RATING_COLUMNS, scores({main: names[main]}))
+    decided = {key: name for key, name in names.items() if key.endswith(ADJUDICATED)}
+    if decided:
+        who = Rater.objects.create(version=copies, position=len(raters), name=ADJUDICATOR)
+        rows = _decided_scores(campaign, who, decided, now)
+        staging.insert(copies, Rating, RATING_COLUMNS, rows)
     if (form := form_of_campaign(campaign)) is None:
         return count
     of_utterances = {one.key: one for one in form.questions if one.scores_utterances}
-    others = {key: name for key, name in others.items() if key not in of_utterances}
+    others = {key: name for key, name in others.items() if key not in {*of_utterances, *decided}}
     if others:
         staging.insert(copies, Rating, RATING_COLUMNS, scores(others))
 
@@ -341,6 +355,30 @@ def _copy(campaign: Campaign, copies: CorpusVersion, names: Mapping[str, str]) -
         staging.insert(copies, Rating, RATING_COLUMNS, scores_of_utterances())
     staging.insert(copies, Label, LABEL_COLUMNS, _labels(form, rated("answers")))
     return count
+
+
+def _decided_scores(
+    campaign: Campaign, who: Rater, names: Mapping[str, str], now: Any
+) -> Iterator[tuple[object, ...]]:
+    form, responses = form_of_campaign(campaign), _Responses()
+    rows = (
+        Adjudication.objects.filter(item__campaign=campaign)
+        .order_by("item")
+        .values_list("item__response", "item__system", "item__dialogue", "score", "answers")
+    )
+    for response, system, dialogue, score, answers in rows.iterator():
+        place = (response, None if response else system, None if response else dialogue)
+        for own, name in names.items():
+            key = own.removesuffix(ADJUDICATED)
+            if form is not None and (question := form.question(key)).scores_utterances:
+                for number, value in utterance_scores(question, answers.get(key, {})).items():
+                    if (at := responses.at(number - 1, response, system, dialogue)) is not None:
+                        yield who.pk, name, at, None, None, value, "", now
+                continue
+            scored = scored_aspect(campaign, key)
+            value = scored.score(answers if scored.column == "answers" else score)
+            if value is not None:
+                yield who.pk, name, *place, value, "", now
 
 
 LABEL_COLUMNS = ("rater", "question", "value", "response", "dialogue", "system")
@@ -403,7 +441,9 @@ def _take_out(campaign: Campaign, version: CorpusVersion, former: CorpusVersion)
     """The raters of the publication belong to the staged version ``former`` from now on. Returns
     how many ratings they gave."""
     aspect, undo = campaign.published_aspect, campaign.publication
-    raters = version.raters.filter(name__startswith=f"{undo['raters']}/rater ")
+    raters = version.raters.filter(
+        Q(name__startswith=f"{undo['raters']}/rater ") | Q(name=f"{undo['raters']}/{ADJUDICATOR}")
+    )
     if campaign.is_of_pairs:
         count = Preference.objects.filter(rater__in=raters, aspect=aspect).count()
         raters.update(version=former)

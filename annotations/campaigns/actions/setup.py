@@ -24,6 +24,7 @@ from annotations.campaigns.actions.opening import (
     open_campaign,
 )
 from annotations.campaigns.models import (
+    Adjudication,
     Assignment,
     Campaign,
     ChatSystem,
@@ -386,6 +387,7 @@ def _remove_rows(campaign: Campaign) -> None:
         for rows, delete_some in (
             (campaign.slots.all(), _delete_unseen),
             (assignments, _delete_with_ratings),
+            (Adjudication.objects.filter(item__campaign=campaign), _delete_unseen),
             (campaign.items.all(), _delete_unseen),
         ):
             staging.delete_in_steps(rows, lambda: staging.renew(campaign), delete_some)

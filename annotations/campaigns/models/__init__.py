@@ -1,5 +1,6 @@
 """Rating campaigns: what is asked, of whom, who holds what, and every word that was answered."""
 
+from annotations.campaigns.models.adjudication import Adjudication, AdjudicationRule
 from annotations.campaigns.models.allocation import Look
 from annotations.campaigns.models.assignment import Assignment, Item, RatingRevision, Slot
 from annotations.campaigns.models.campaign import Campaign, Guidelines
@@ -9,6 +10,8 @@ from annotations.campaigns.models.form import FormVersion
 from annotations.campaigns.models.people import Conflict, Invitation, Participation
 
 __all__ = [
+    "Adjudication",
+    "AdjudicationRule",
     "Assignment",
     "Campaign",
     "ChatSystem",

@@ -30,6 +30,11 @@ from annotations.campaigns.forms.quality import (
 )
 from annotations.campaigns.models import Campaign, Participation
 from annotations.campaigns.queries import quality as queries
+from annotations.campaigns.queries.adjudication import (
+    ADJUDICATED_KINDS,
+    adjudicated_items,
+    adjudication_count,
+)
 from annotations.campaigns.queries.collection import corpus_of, dialogues_by, writers_table
 from annotations.campaigns.queries.rating_stream import (
     campaign_document,
@@ -41,13 +46,18 @@ from annotations.campaigns.queries.ratings import publication_of, question_keys
 from annotations.campaigns.rating_tables import raters_table, ratings_table
 from annotations.campaigns.views.collect import is_stored_as_corpus
 from annotations.formats.exporters import mt_metrics_eval
-from annotations.formats.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
+from annotations.formats.exporters.rating_files import (
+    csv_of_adjudications,
+    csv_of_ratings,
+    csv_of_revisions,
+    json_lines,
+)
 from common.database import read_snapshot
 from common.temporary import temporary_folder
 from common.web import is_head_request, page, stream_as_file
 
 RATINGS_A_PAGE = 100
-FORMATS = ("csv", "revisions-csv", "jsonl", "mt-metrics-eval", "campaign")
+FORMATS = ("csv", "revisions-csv", "jsonl", "mt-metrics-eval", "adjudications", "campaign")
 
 
 @require_safe
@@ -233,6 +243,8 @@ def _ratings_page(
         "stands_still": campaign.state in (Campaign.State.PAUSED, Campaign.State.CLOSED),
         "form": form or _publish_form(campaign),
         "decisions": decisions,
+        "may_adjudicate": campaign.kind in ADJUDICATED_KINDS,
+        "adjudicated": adjudication_count(campaign),
     }
     if request.method == "POST":
         return render(request, "campaigns/ratings.html", context, status=status)
@@ -258,8 +270,9 @@ def _rated_campaign(slug: str) -> Campaign:
 @organisers_page
 def export(request: HttpRequest, slug: str) -> HttpResponse:
     """The ratings as a file: ``format`` (``csv`` without it, ``revisions-csv``, ``jsonl``,
-    ``mt-metrics-eval``, a ZIP; ``campaign``, what was asked, with every version of the form); ``names=1``
-    adds the account names, ``all=1`` what does not count."""
+    ``mt-metrics-eval``, a ZIP; ``adjudications``, what was decided of items whose raters differ;
+    ``campaign``, what was asked, with every version of the form); ``names=1`` adds the account
+    names, ``all=1`` what does not count."""
     campaign = _rated_campaign(slug)
     form = request.GET.get("format", "csv")
     accounts, everything = request.GET.get("names") == "1", request.GET.get("all") == "1"
@@ -279,6 +292,12 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
     name += "-with-names" if accounts else ""
     found = ratings_to_export(campaign, everything, accounts)
     axes, questions = [axis["key"] for axis in campaign.axes], question_keys(campaign)
+    if form == "adjudications":
+        return stream_as_file(
+            csv_of_adjudications(adjudicated_items(campaign), questions),
+            f"{campaign.slug}-adjudications.csv",
+            "text/csv; charset=utf-8",
+        )
     if form == "jsonl":
         return stream_as_file(
             json_lines(found, accounts), f"{name}.jsonl", "application/jsonl; charset=utf-8"

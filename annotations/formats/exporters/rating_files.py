@@ -154,6 +154,36 @@ class RatedItem:
         return self.revisions[-1]
 
 
+@dataclass(frozen=True, slots=True)
+class AdjudicatedItem:
+    """What was decided of an item whose raters differ: a value of its own, no rating.
+
+    Attributes:
+        campaign: short name of the campaign; ``corpus``, ``corpus_version``, ``item``,
+            ``dialogue``, ``turn`` and ``system`` as of ``RatedItem``.
+        points: of the rule: scores so far apart are adjudicated.
+        score: the value; None where the campaign has a form.
+        form: number of the form's version; None where it has none.
+        answers: to the form, by question; None where it has none.
+        comment: text, "" for none.
+        decided_at: ISO 8601 in UTC.
+    """
+
+    campaign: str
+    corpus: str
+    corpus_version: str
+    item: str
+    dialogue: str
+    turn: int | None
+    system: str | None
+    points: float
+    score: int | None
+    form: int | None
+    answers: Mapping[str, Any] | None
+    comment: str
+    decided_at: str
+
+
 _KEY_FIELDS = (
     "campaign",
     "corpus",
@@ -242,6 +272,32 @@ def csv_of_revisions(
                     *_judgement_cells(revision, axes, questions),
                 ]
             )
+
+
+def csv_of_adjudications(
+    items: Iterable[AdjudicatedItem], questions: Sequence[str] | None = None
+) -> Iterator[str]:
+    """CSV of adjudicated values, one row per item.
+
+    Args:
+        items: in the order of the rows.
+        questions: as in ``csv_of_ratings``.
+
+    Returns:
+        Iterator over lines, as of ``csv_of_ratings``.
+    """
+    place = ("campaign", "corpus", "corpus_version", "item", "dialogue", "turn", "system", "points")
+    value = ["score"] if questions is None else ["form", *(f"answer_{key}" for key in questions)]
+    yield csv_heading([*place, *value, "comment", "decided_at"])
+    for one in items:
+        cells: list[Cell] = [getattr(one, name) for name in place]
+        if questions is None:
+            cells.append(one.score)
+        else:
+            given = one.answers or {}
+            answers = [_answer(given[key]) if key in given else None for key in questions]
+            cells += [one.form, *answers]
+        yield csv_line([*cells, one.comment, one.decided_at])
 
 
 def json_lines(ratings: Iterable[RatedItem], accounts: bool = False) -> Iterator[str]:

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from annotations.agreement.cohen import Weighting
 from annotations.campaigns.access import campaign_or_404, organisers_page
 from annotations.campaigns.models import Campaign
+from annotations.campaigns.queries.adjudication import ADJUDICATED_KINDS, adjudication_count
 from annotations.campaigns.queries.overview import progress_of
 from annotations.campaigns.queries.ratings import (
     aspects_of,
@@ -152,6 +153,8 @@ def campaign_agreement(request: HttpRequest, slug: str) -> HttpResponse:
         "matrix": pair_matrix(found.answer.cohen_kappa[weighting], weighting),
         "weighting": weighting,
         "progress": progress_of(campaign),
+        "adjudicated": adjudication_count(campaign),
+        "may_adjudicate": campaign.kind in ADJUDICATED_KINDS,
         "analysis": found,
         "report": found.answer,
         "verdict": verdict(found.answer),

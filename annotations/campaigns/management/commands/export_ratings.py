@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.campaigns.models import Campaign
+from annotations.campaigns.queries.adjudication import adjudicated_items, adjudication_count
 from annotations.campaigns.queries.rating_stream import (
     campaign_document,
     campaign_records,
@@ -18,11 +19,17 @@ from annotations.console import ConsoleCommand
 from annotations.corpora.queries import NotFound
 from annotations.formats.exporters import mt_metrics_eval
 from annotations.formats.exporters.base import ExportFailed, whole_folder
-from annotations.formats.exporters.rating_files import csv_of_ratings, csv_of_revisions, json_lines
+from annotations.formats.exporters.rating_files import (
+    csv_of_adjudications,
+    csv_of_ratings,
+    csv_of_revisions,
+    json_lines,
+)
 from common.database import read_snapshot
 
 FORMATS = {
-    "csv": "ratings.csv (current values) and revisions.csv (all of them)",
+    "csv": "ratings.csv (current values), revisions.csv (all of them) and, where items are "
+    "adjudicated, adjudications.csv",
     "jsonl": "ratings.jsonl, everything about each rating, and campaign.json, what was asked; "
     "import_ratings reads both",
     "mt-metrics-eval": "the folder layout of mt-metrics-eval with the campaign's human scores",
@@ -122,6 +129,11 @@ def _write(campaign: Campaign, folder: Path, form: str, everything: bool, names:
                     questions,
                     campaign.is_of_pairs,
                 ),
+            )
+        if adjudication_count(campaign):
+            _write_lines(
+                folder / "adjudications.csv",
+                csv_of_adjudications(adjudicated_items(campaign), questions),
             )
 
 
