@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from annotations.campaigns.forms.answers import SPANS_AT_ONCE, control_name, encoded
 from annotations.campaigns.models import RatingRevision
 from annotations.campaigns.queries.work_queue import ItemView
-from annotations.questions.answers import Material
+from annotations.questions.answers import Material, numeric
 from annotations.questions.reading import form_of
 from annotations.questions.schema import CANNOT_JUDGE, Condition, Form, Question, Value
 
@@ -302,6 +302,12 @@ def answers_in_words(form: Form, answers: Mapping[str, Any]) -> dict[str, str]:
         for question in form.questions
         if question.key in answers
     }
+
+
+def score_words(question: Question) -> dict[float, str]:
+    """What each score of a scored question is called."""
+    named = {numeric(question, value): _in_words(question, value) for value in question.values}
+    return {score: text for score, text in named.items() if score is not None}
 
 
 def _in_words(question: Question, answer: Any) -> str:

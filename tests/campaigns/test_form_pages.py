@@ -190,12 +190,23 @@ def test_a_preview_has_a_slider_and_one_row_for_marked_words() -> None:
 
 
 @pytest.mark.django_db
-def test_a_campaign_with_a_form_takes_no_check_items() -> None:
-    campaign = asking("usr")
-    line = {"role": "training", "dialogue": "file-0", "turn": 0, "lowest": 1, "highest": 2}
+@pytest.mark.parametrize(
+    ("form", "highest", "fault"),
+    [
+        ("mt-bench-single", 10, ""),
+        ("mt-bench-single", 11, "must be a whole number from 1 to 10"),
+        ("ssa", 2, "must be a whole number from 0 to 1"),
+        ("error-spans", 1, "no question of the form has a scale"),
+    ],
+)
+def test_check_items_have_ranges_on_the_scale_of_the_main_question(
+    form: str, highest: int, fault: str
+) -> None:
+    campaign = asking(form)
+    line = {"role": "attention", "dialogue": "file-0", "turn": 0, "lowest": 1, "highest": highest}
     file = io.BytesIO(json.dumps({**line, "text": "Of seven purple."}).encode())
     file.name = "checks.jsonl"
     answer = organiser().post(address("campaign-checks", campaign), {"file": file})
-    assert answer.status_code == 422
-    assert "has no training and attention items" in answer.content.decode()
-    assert not campaign.items.exclude(role=Item.Role.REGULAR).exists()
+    assert answer.status_code == (422 if fault else 302)
+    assert fault in answer.content.decode()
+    assert campaign.items.exclude(role=Item.Role.REGULAR).exists() == (not fault)

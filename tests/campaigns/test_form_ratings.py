@@ -292,11 +292,47 @@ def test_the_form_is_about_what_the_campaign_shows() -> None:
     assert "without a target" in missing
 
 
-def test_training_items_ask_for_a_score_so_a_form_does_not_open_with_them() -> None:
+def test_a_form_opens_with_training_items_whose_range_is_on_the_scale_of_its_main_question() -> (
+    None
+):
     campaign = made_campaign(opened=False, training=[(4, 5)])
     assert what_is_missing(campaign) == []
-    write_form(campaign, templates.load("usr"))
-    assert "Training and attention" in what_is_missing(campaign)[0]
+    write_form(campaign, templates.load("usr"))  # overall, from 1 to 5
+    assert what_is_missing(campaign) == []
+    write_form(campaign, made_form({**STARS, "maximum": 4}))
+    assert "a range that is not on the scale" in what_is_missing(campaign)[0]
+    write_form(campaign, made_form(WHY | {"when": None}))  # no score
+    assert "a range that is not on the scale" in what_is_missing(campaign)[0]
+
+
+@pytest.mark.parametrize(
+    ("stars", "text", "qualification"),
+    [("4", "Within the expected range", "passed"), ("2", "Outside the expected range", "failed")],
+)
+def test_training_holds_the_answer_to_the_main_question_against_the_range(
+    stars: str, text: str, qualification: str
+) -> None:
+    labels = ["one", "two", "three", "four", "five"]
+    campaign = asking(made_form({**STARS, "labels": labels}), training=[(4, 5)], pass_mark=1.0)
+    rater, browser = a_rater(campaign)
+    answer = send(browser, campaign, in_hand(rater)[0], **{"q.stars": stars}).json()
+    assert text in answer["feedback"]
+    assert f"You gave <b>{stars} ({labels[int(stars) - 1]})</b>" in answer["feedback"]
+    assert "<b>4 (four)</b> to <b>5 (five)</b>" in answer["feedback"]
+    rater.refresh_from_db()
+    assert rater.qualification == qualification
+
+
+def test_training_of_yes_and_no_is_right_or_not_and_cannot_judge_is_wrong() -> None:
+    clear = {"key": "clear", "type": "yes_no", "text": "Is it?", "cannot_judge": True}
+    campaign = asking(made_form(clear), training=[(0, 0), (0, 0)], pass_mark=0.5)
+    rater, browser = a_rater(campaign)
+    for given, text in (("false", "Within"), ("cannot_judge", "You gave no score.")):
+        answer = send(browser, campaign, in_hand(rater)[0], **{"q.clear": given}).json()
+        assert text in answer["feedback"]
+        assert "Expected is <b>no</b>" in answer["feedback"]
+    rater.refresh_from_db()
+    assert rater.qualification == "passed"  # one of two
 
 
 def test_a_draft_can_go_back_to_the_scale_and_a_campaign_can_go() -> None:

@@ -11,6 +11,7 @@ from django.db.models import Max
 from annotations import audit
 from annotations.campaigns.models import Campaign, Item
 from annotations.campaigns.plan.check_items import CheckItem
+from annotations.campaigns.queries.ratings import scale_of_checks
 from annotations.models import Dialogue, Response, System, Turn
 
 
@@ -22,8 +23,8 @@ class CheckKnown(Exception):
         self.place = place
 
 
-class AsksForm(Exception):
-    """The campaign asks a form: there is no score from 1 to 5 to hold against a range."""
+class OutOfScale(Exception):
+    """The campaign asks another form meanwhile, whose main question has no such scores."""
 
 
 class CheckInUse(Exception):
@@ -32,7 +33,7 @@ class CheckInUse(Exception):
 
 def add_checks(campaign: Campaign, checks: Sequence[CheckItem], by: Any = None) -> list[Item]:
     """All of them or none. Training items come in the file's order, after those that are there.
-    Raises ``CheckKnown`` and ``AsksForm``."""
+    Raises ``CheckKnown`` and ``OutOfScale``."""
     version = campaign.version
     if version is None:
         raise ValueError("a collection has no items")
@@ -48,8 +49,9 @@ def add_checks(campaign: Campaign, checks: Sequence[CheckItem], by: Any = None) 
     systems = {one.name: one for one in System.objects.filter(version=version)}
     with transaction.atomic():
         stored = Campaign.objects.select_for_update().get(pk=campaign.pk)  # one file at a time
-        if stored.form_id is not None:
-            raise AsksForm
+        scale = scale_of_checks(stored)
+        if scale is None or any(one.lowest < scale[0] or one.highest > scale[1] for one in checks):
+            raise OutOfScale
         known = {_identity(item) for item in campaign.items.exclude(role=Item.Role.REGULAR)}
         position = (campaign.items.aggregate(last=Max("position"))["last"] or 0) + 1
         made = []

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -25,6 +26,7 @@ from annotations.campaigns.queries.planning import (
     planned_items,
     question_of,
 )
+from annotations.campaigns.queries.ratings import scale_of_checks
 from annotations.corpora import staging
 from annotations.questions.reading import form_of
 
@@ -91,7 +93,7 @@ def _what_pairs_need(campaign: Campaign) -> list[str]:
 
 
 def _what_a_form_rules_out(campaign: Campaign) -> list[str]:
-    """What reads scores from 1 to 5 alone."""
+    """What does not go with the form."""
     missing = []
     if not is_about(form_of(campaign.form.schema), campaign.kind):
         missing.append(_("Choose another form: this one is not about what raters see here."))
@@ -99,9 +101,16 @@ def _what_a_form_rules_out(campaign: Campaign) -> list[str]:
         missing.append(
             _("With a form, ratings are spread evenly and without a target: change the settings.")
         )
-    if campaign.items.exclude(role=Item.Role.REGULAR).exists():
+    checks = campaign.items.exclude(role=Item.Role.REGULAR)
+    scale = scale_of_checks(campaign)
+    if scale is not None:
+        checks = checks.filter(Q(lowest__lt=scale[0]) | Q(highest__gt=scale[1]))
+    if checks.exists():
         missing.append(
-            _("Training and attention items ask for a score from 1 to 5: remove them or the form.")
+            _(
+                "Training and attention items have a range that is not on the scale of the form's "
+                "main question: remove them and upload them again."
+            )
         )
     return missing
 

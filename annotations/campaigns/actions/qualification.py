@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 
 from annotations.campaigns.actions.leases import conflicting
 from annotations.campaigns.models import Assignment, Item, Participation, RatingRevision
+from annotations.campaigns.queries.ratings import main_aspect, scored_aspect
 
 Qualification = Participation.Qualification
 State = Assignment.State
@@ -35,21 +36,24 @@ def settle(rater: Participation) -> None:
     """Set whether the rater passed, all training items being rated or skipped. The caller stores
     it.
 
-    Right is a first score within the item's range: the second comes after the answer was shown. A
-    skipped item is not right. Without training items or without a pass mark everyone passes.
+    Right is a first score (of a form, of its main question) within the item's range: the second
+    comes after the answer was shown. A skipped item is not right. Without training items or without
+    a pass mark everyone passes.
     """
     training = _training_of(rater)
     requested, mark = training.count(), rater.campaign.pass_mark
     if not requested or mark is None:
         rater.qualification = Qualification.PASSED
         return
-    right = RatingRevision.objects.filter(
-        assignment__participation=rater,
-        assignment__item__in=training,
-        number=1,
-        score__gte=F("assignment__item__lowest"),
-        score__lte=F("assignment__item__highest"),
-    ).count()
+    scored = scored_aspect(rater.campaign, main_aspect(rater.campaign))
+    first = RatingRevision.objects.filter(
+        assignment__participation=rater, assignment__item__in=training, number=1
+    ).values_list(scored.column, "assignment__item__lowest", "assignment__item__highest")
+    right = sum(
+        lowest <= score <= highest
+        for value, lowest, highest in first
+        if (score := scored.score(value)) is not None
+    )
     rater.qualification = (
         Qualification.PASSED if right / requested >= mark - _ROUNDING else Qualification.FAILED
     )

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('campaigns', '0007_forms'),
+        ('campaigns', '0008_pairs'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -123,8 +123,7 @@ class Item(models.Model):
                 name="chat_system_with_persona_is_one_item",
             ),
             models.CheckConstraint(
-                condition=Q(role="regular")
-                | Q(lowest__gte=1, highest__lte=5, highest__gte=models.F("lowest")),
+                condition=Q(role="regular") | Q(lowest__gte=0, highest__gte=models.F("lowest")),
                 name="checked_item_has_a_range",
             ),
         ]

@@ -79,9 +79,11 @@ class Answers:
     answered: Mapping[str, frozenset[tuple[str, int]]] = field(default_factory=dict)
 
 
-def read_check_items(data: bytes, level: CheckedLevel, corpus: Answers) -> list[CheckItem]:
-    """All of the file's items. Raises ``BadCheckFile`` with up to 20 faults, each with its line and
-    field."""
+def read_check_items(
+    data: bytes, level: CheckedLevel, corpus: Answers, scale: tuple[int, int] = (LOWEST, HIGHEST)
+) -> list[CheckItem]:
+    """All of the file's items, whose ranges lie on ``scale``. Raises ``BadCheckFile`` with up to 20
+    faults, each with its line and field."""
     if len(data) > LARGEST_FILE:
         raise BadCheckFile(
             [
@@ -96,7 +98,7 @@ def read_check_items(data: bytes, level: CheckedLevel, corpus: Answers) -> list[
         raise BadCheckFile(
             [Fault(0, "", f"the file is not UTF-8 (byte {error.start + 1})")]
         ) from None
-    reader = _Reader(level, corpus)
+    reader = _Reader(level, corpus, scale)
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             reader.read(number, line)
@@ -116,8 +118,9 @@ class _FieldFault(Exception):
 
 
 class _Reader:
-    def __init__(self, level: CheckedLevel, corpus: Answers) -> None:
+    def __init__(self, level: CheckedLevel, corpus: Answers, scale: tuple[int, int]) -> None:
         self.level = level
+        self.scale = scale
         self.corpus = corpus
         self.items: list[CheckItem] = []
         self.faults: list[Fault] = []
@@ -155,7 +158,7 @@ class _Reader:
                 "system", "does not belong to an attention item: give a text of your own"
             )
         system, texts = self._responses(record, dialogue, turn)
-        lowest, highest = _score(record, "lowest"), _score(record, "highest")
+        lowest, highest = (_score(record, name, self.scale) for name in ("lowest", "highest"))
         if lowest > highest:
             raise _FieldFault("highest", f"is below lowest ({highest} < {lowest})")
         return CheckItem(role, dialogue, turn, system, texts, lowest, highest, _feedback(record))
@@ -235,10 +238,10 @@ def _object(line: str) -> dict[str, Any]:
     return record
 
 
-def _score(record: dict[str, Any], name: str) -> int:
+def _score(record: dict[str, Any], name: str, scale: tuple[int, int]) -> int:
     value = record.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or not LOWEST <= value <= HIGHEST:
-        raise _FieldFault(name, f"must be a whole number from {LOWEST} to {HIGHEST}")
+    if not isinstance(value, int) or isinstance(value, bool) or not scale[0] <= value <= scale[1]:
+        raise _FieldFault(name, f"must be a whole number from {scale[0]} to {scale[1]}")
     return value
 
 

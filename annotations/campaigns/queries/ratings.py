@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,8 @@ from annotations.questions.schema import Form, Question
 OVERALL = "overall"
 """The aspect that every campaign on the scale asks. The others are its axes, by key: 1 where marked
 low, 0 where asked and not. A campaign with a form has an aspect for each question that scores."""
+MOST_OF_A_CHECK = 32_767
+"""What a database's column of expected scores holds."""
 MOST_LEVELS = 21
 """A scale of more points is read as one without steps."""
 
@@ -241,6 +244,15 @@ def scored_aspect(campaign: Campaign, aspect: str) -> ScoredAspect:
         return None if marked is None else float(aspect in marked)
 
     return ScoredAspect("low_axes", is_low, (0.0, 1.0), (0.0, 1.0))
+
+
+def scale_of_checks(campaign: Campaign) -> tuple[int, int] | None:
+    """The lowest and highest score that training and attention items can expect: of the scale from
+    1 to 5, or of the form's main question. None where that has no scale from 0 or more."""
+    lowest, highest = scored_aspect(campaign, main_aspect(campaign)).scale
+    if lowest is None or highest is None or lowest < 0 or highest > MOST_OF_A_CHECK:
+        return None
+    return math.ceil(lowest), math.floor(highest)
 
 
 def _scored_question(question: Question) -> ScoredAspect:

@@ -23,6 +23,7 @@ from annotations.campaigns.plan.check_items import (
 )
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import answers_in
+from annotations.campaigns.queries.ratings import scale_of_checks
 from common.file_bodies import takes_file
 
 CHECKED_KINDS = (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE)
@@ -64,13 +65,17 @@ def _take(campaign: Campaign, form: CheckFileForm, user: Any) -> list[Fault]:
     """What is wrong with the file; nothing, where its items are stored."""
     data = form.cleaned_data["file"].read(LARGEST_FILE + 1)
     level = "turn" if campaign.kind == Campaign.Kind.TURN else "dialogue"
+    scale = scale_of_checks(campaign)
+    if scale is None:
+        text = _("no question of the form has a scale that ranges could lie on")
+        return [Fault(0, "", text)]
     try:
-        items = read_check_items(data, level, answers_in(campaign.version))
+        items = read_check_items(data, level, answers_in(campaign.version), scale)
         checks.add_checks(campaign, items, by=user)
     except BadCheckFile as bad:
         return bad.faults
-    except checks.AsksForm:
-        return [Fault(0, "", _("a campaign with a form has no training and attention items"))]
+    except checks.OutOfScale:
+        return [Fault(0, "", _("the form was changed meanwhile; upload the file again"))]
     except checks.CheckKnown as known:
         return [
             Fault(

@@ -31,14 +31,23 @@ from annotations.campaigns.actions.work_queue import (
 )
 from annotations.campaigns.forms.answers import AnswersForm
 from annotations.campaigns.forms.rating import JudgementForm, RatingForm, SkipForm, has_axes
-from annotations.campaigns.models import Assignment, Campaign, Guidelines, Item, Participation
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    Guidelines,
+    Item,
+    Participation,
+    RatingRevision,
+)
 from annotations.campaigns.outbox import outbox_name
 from annotations.campaigns.queries import work_queue as queries
+from annotations.campaigns.queries.ratings import form_of_campaign, main_aspect, scored_aspect
 from annotations.campaigns.question_view import (
     QuestionView,
     answered,
     material_of,
     question_views,
+    score_words,
     tagged,
 )
 from annotations.campaigns.scale import SCORES
@@ -306,9 +315,7 @@ def _submitted(request: HttpRequest, participation: Participation) -> JudgementF
 
 def _taken(campaign: Campaign, stored: Stored) -> dict[str, Any]:
     item, revision = stored.revision.assignment.item, stored.revision
-    feedback = (
-        _feedback(campaign, item, revision.score) if item.role == Item.Role.TRAINING else None
-    )
+    feedback = _feedback(campaign, item, revision) if item.role == Item.Role.TRAINING else None
     return {
         "stored": True,
         "item": item.public_id,
@@ -399,22 +406,26 @@ def _form_number(campaign: Campaign) -> dict[str, int]:
     return {} if campaign.form is None else {"form": campaign.form.number}
 
 
-def _feedback(campaign: Campaign, item: Item, score: int) -> str:
+def _feedback(campaign: Campaign, item: Item, rating: RatingRevision) -> str:
     return render_to_string(
-        "campaigns/rating/_feedback.html", _feedback_context(campaign, item, score)
+        "campaigns/rating/_feedback.html", _feedback_context(campaign, item, rating)
     )
 
 
-def _feedback_context(campaign: Campaign, item: Item, score: int) -> dict[str, Any]:
-    labels = dict(scale_of(campaign))
-    lowest, highest = item.lowest or min(SCORES), item.highest or max(SCORES)
+def _feedback_context(campaign: Campaign, item: Item, rating: RatingRevision) -> dict[str, Any]:
+    key, form = main_aspect(campaign), form_of_campaign(campaign)
+    scored = scored_aspect(campaign, key)
+    score = scored.score(getattr(rating, scored.column))
+    words = {} if form is None else score_words(form.question(key))
+    lowest, highest = item.lowest or 0, item.highest or 0
     return {
         "campaign": campaign,
-        "score": score,
-        "label": labels.get(score, ""),
-        "lowest": lowest,
-        "highest": highest,
-        "is_right": lowest <= score <= highest,
+        "question": "" if form is None else form.question(key).name,
+        "score": None if score is None else words.get(score, f"{score:g}"),
+        "label": dict(scale_of(campaign)).get(rating.score, ""),
+        "lowest": words.get(lowest, str(lowest)),
+        "highest": words.get(highest, str(highest)),
+        "is_right": score is not None and lowest <= score <= highest,
         "text": item.feedback,
     }
 
@@ -426,7 +437,7 @@ def _feedback_page(
     rating = None if assignment is None else assignment.current
     if assignment is None or rating is None or assignment.item.role != Item.Role.TRAINING:
         raise Http404("there is no feedback on this item")
-    context = _feedback_context(participation.campaign, assignment.item, rating.score)
+    context = _feedback_context(participation.campaign, assignment.item, rating)
     return render(request, "campaigns/rating/feedback.html", {"section": "rate", **context})
 
 
