@@ -19,9 +19,21 @@ def as_yaml(form: Form) -> str:
         form: a checked form.
 
     Returns:
-        YAML in the order of the schema's fields.
+        YAML in the order of the schema's fields. Texts of several lines are blocks.
     """
-    return yaml.safe_dump(to_data(form), sort_keys=False, allow_unicode=True, width=100)
+    return yaml.dump(to_data(form), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+
+
+class _Dumper(yaml.SafeDumper):
+    pass
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
 
 
 def lines_of(text: str, paths: Sequence[str]) -> list[int | None]:

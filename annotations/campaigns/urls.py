@@ -48,7 +48,9 @@ urlpatterns = [
     path(f"{CAMPAIGN}/ratings/", quality.ratings, name="campaign-ratings"),
     path(f"{CAMPAIGN}/adjudication/", adjudication.queue, name="campaign-adjudication"),
     path(
-        f"{CAMPAIGN}/adjudication/<str:public_id>/", adjudication.decide, name="campaign-adjudicate"
+        f"{CAMPAIGN}/adjudication/<slug:public_id>/",
+        adjudication.decide,
+        name="campaign-adjudicate",
     ),
     path(f"{CAMPAIGN}/ratings/export/", quality.export, name="campaign-export"),
     path(f"{CAMPAIGN}/ratings/publish/", quality.publish, name="campaign-publish"),

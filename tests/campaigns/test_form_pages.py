@@ -46,6 +46,10 @@ def test_a_form_is_read_again_from_its_text(name: str) -> None:
     assert read_text(as_yaml(form)) == form
 
 
+def test_guidelines_are_a_block_of_lines() -> None:
+    assert "guidelines: |" in as_yaml(templates.load("usr"))
+
+
 def test_a_fault_is_at_its_line() -> None:
     text = YAML.format(most=5)
     paths = ["questions[0].maximum", "questions[0].minimum", "questions[0]", "name", "", "x[3]"]

@@ -93,7 +93,8 @@ def test_agreement_is_the_same_and_the_ratings_can_be_published(
     exported("pilot", tmp_path / "one")
     campaign = read_again(tmp_path / "one")
     was, found = (campaign_agreement(one, excluded=True) for one in (asked, campaign))
-    assert found["alpha"] == was["alpha"]
+    names = {"campaign": "again", "corpus": "elsewhere", "corpus_version": found["corpus_version"]}
+    assert found == was | names
     assert question_agreement(campaign, excluded=True) == question_agreement(asked, excluded=True)
     assert publishing.publish(campaign) == 2  # of the rater who was not excluded
 
