@@ -120,7 +120,7 @@ class CorpusForm(UploadForm):
         label=gettext_lazy("Or a URL"),
         help_text=gettext_lazy(
             "https://… of a file, or a dataset of the Hugging Face Hub: its page's address, or "
-            "hf://datasets/OWNER/NAME[@REVISION][/FILE]."
+            "hf://OWNER/NAME[@REVISION][/FILE or /CONFIG:SPLIT]."
         ),
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "spellcheck": "false", "inputmode": "url"}

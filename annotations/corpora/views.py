@@ -120,7 +120,11 @@ def corpus_new(request: HttpRequest) -> HttpResponse:
         if name is None:
             message = _("The format was not detected: %(reason)s. Choose it.")
             form.add_error("format", message % {"reason": reason})
-            return _form_page(request, form)
+            columns = _shown_columns(form, table.IMPORTER, path)
+            if len(columns) < 2:
+                return _form_page(request, form)
+            form.offer_format(table.IMPORTER.name, read_as="")
+            return _form_page(request, form, columns=columns)
         try:
             if "left-out" in form.data:
                 return _left_out_file(form, importers()[name], path)

@@ -51,7 +51,7 @@ class HubAddress:
     Attributes:
         repository: ``owner/name``.
         revision: branch, tag or commit.
-        path: of a file or folder in it; "" for none.
+        path: of a file or folder in it, or ``CONFIG:SPLIT``; "" for none.
     """
 
     repository: str
@@ -73,7 +73,8 @@ def hub_address(address: str, endpoint: str) -> HubAddress | None:
 
     Args:
         address: ``hf://datasets/OWNER/NAME[@REVISION][/PATH]``, or that of a page or file at the
-            ``endpoint`` or at huggingface.co.
+            ``endpoint`` or at huggingface.co. ``PATH`` may be ``CONFIG:SPLIT``, or ``:SPLIT`` where
+            there is one configuration.
         endpoint: of the Hub.
 
     Returns:
@@ -179,6 +180,8 @@ class _Hub:
         name = self.repository.rpartition("/")[2]
         if path in files:
             return self._file(sha, path)
+        if ":" in path:
+            return self._split(sha, *path.split(":", 1))
         if path:
             below = [file for file in files if file.startswith(f"{path}/")]
             if not below:
@@ -190,10 +193,17 @@ class _Hub:
         data = [file for file in files if _DATA.search(file) and not _NO_DATA.search(file)]
         if len(data) == 1:
             return self._file(sha, data[0])
-        if self.address.revision in ("main", sha) and (shards := self._converted()):
+        tables = self._converted() if self.address.revision in ("main", sha) else {}
+        if len(tables) == 1:
             target = self.folder / f"{name}.parquet"
-            self._join(shards, target)
+            self._join(*tables.values(), target)
             return Fetched(target, name, f"hf://datasets/{self.repository}@{sha}")
+        if tables:
+            named = ", ".join(list(tables)[:SHOWN_FILES])
+            more = f" and {len(tables) - SHOWN_FILES} more" if len(tables) > SHOWN_FILES else ""
+            raise DownloadFailed(
+                f"has several tables; name one as {self._name()}/CONFIG:SPLIT: {named}{more}"
+            )
         if not data:
             raise DownloadFailed("has no file of data that is known")
         more = f" and {len(data) - SHOWN_FILES} more" if len(data) > SHOWN_FILES else ""
@@ -223,20 +233,32 @@ class _Hub:
     def _resolved(self, sha: str, path: str) -> str:
         return f"{self.endpoint}/datasets/{self.repository}/resolve/{sha}/{quote(path)}"
 
-    def _converted(self) -> list[str]:
-        """Addresses of the Parquet files that the Hub made of it, where it has one table."""
+    def _split(self, sha: str, config: str, split: str) -> Fetched:
+        if self.address.revision not in ("main", sha):
+            raise DownloadFailed("has tables by CONFIG:SPLIT of its newest revision alone")
+        tables = self._converted()
+        configs = {name.partition(":")[0] for name in tables}
+        wanted = f"{config or (configs.pop() if len(configs) == 1 else '')}:{split}"
+        if wanted not in tables:
+            found = ", ".join(list(tables)[:SHOWN_FILES]) or "none"
+            raise DownloadFailed(f"has no table {wanted[:200]}; it has {found}")
+        name = self.repository.rpartition("/")[2]
+        target = self.folder / f"{name}.parquet"
+        self._join(tables[wanted], target)
+        return Fetched(target, name, f"hf://datasets/{self.repository}@{sha}/{wanted}")
+
+    def _converted(self) -> dict[str, list[str]]:
+        """Addresses of the Parquet files that the Hub made of it, by ``CONFIG:SPLIT``."""
         try:
             listed = self.downloads.json(f"{self.api}/parquet")
         except Refused:
-            return []
-        splits = [
-            files
-            for of_config in (listed.values() if isinstance(listed, dict) else ())
-            for files in (of_config.values() if isinstance(of_config, dict) else ())
-        ]
-        if len(splits) != 1 or not isinstance(splits[0], list):
-            return []
-        return [url for url in splits[0] if isinstance(url, str)]
+            return {}
+        return {
+            f"{config}:{split}": [url for url in urls if isinstance(url, str)]
+            for config, splits in (listed.items() if isinstance(listed, dict) else ())
+            for split, urls in (splits.items() if isinstance(splits, dict) else ())
+            if isinstance(urls, list)
+        }
 
     def _join(self, urls: Sequence[str], target: Path) -> None:
         """One table of its files."""

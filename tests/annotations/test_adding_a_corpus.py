@@ -468,7 +468,6 @@ def test_another_organiser_s_file_is_not_read(organiser: Client) -> None:
 
 
 def test_a_column_is_what_the_form_says(organiser: Client) -> None:
-    """``bot`` is no name of a system that is known: it is metadata until somebody says so."""
     shown = send(organiser, SHEET, "sheet.csv", format="table", preview="1")
     columns = ("item", "bot", "reply", "quality r1", "quality r2")
     uses = ("conversation", "system", "response", "score", "score")
@@ -485,6 +484,19 @@ def test_a_file_whose_format_nobody_knows_is_asked_about(organiser: Client) -> N
     answer = send(organiser, b"dear diary\nnothing today\n", "diary.txt", format="")
     assert answer.status_code == 422
     assert "no known format is recognised" in said(answer)
+
+
+def test_the_columns_of_a_table_that_nobody_knows_are_asked_about(organiser: Client) -> None:
+    sheet = b"Dialog,Antwort,Note\n1,Lauch.,4\n2,Topf?,1\n"
+    answer = send(organiser, sheet, "blatt.csv", format="")
+    assert answer.status_code == 422
+    assert "it is a table with the columns Antwort, Dialog, Note" in said(answer)
+    assert re.search(r'value="table" selected', answer.content.decode())
+    mapping = {"column-0": "Dialog", "use-0": "conversation", "column-1": "Antwort"}
+    mapping |= {"use-1": "response", "column-2": "Note", "use-2": "score", "aspect-2": "overall"}
+    fields = {"uploaded": upload_in(answer), "format": "table", "seen_by": "organisers", **mapping}
+    assert organiser.post(PAGE, fields).status_code == 302
+    assert sorted(Rating.objects.values_list("score", flat=True)) == [1, 4]
 
 
 def test_a_file_of_label_studio_is_recognised(organiser: Client) -> None:

@@ -254,6 +254,26 @@ def test_any_conversation_goes_round_with_its_digest(
     assert again.digest == outcome.version.digest == digest.hexdigest()
 
 
+HOLD_EVERYTHING = ("jsonl", "dataset", "label-studio", "argilla")
+
+
+@pytest.mark.parametrize("name", HOLD_EVERYTHING)
+@given(records=conversations())
+@settings(
+    max_examples=8,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_any_conversation_comes_back_from_each_format_that_holds_everything(
+    tmp_path: Path, name: str, records: list[Record]
+) -> None:
+    exporters()[name].export(records, tmp_path / "out", replace=True)
+    path = tmp_path / "out" / ("corpus.jsonl" if name == "jsonl" else "")
+    again = list(importers()[name].read(path))
+    assert list(map(canonical_line, again)) == list(map(canonical_line, records))
+
+
 def test_an_old_corpus_is_written_as_before(tmp_path: Path) -> None:
     old = [*RECORDS[:4], DialogueRecord("d", (), (), (TurnRecord(0, references=("x",)),))]
     exporters()["jsonl"].export(old, tmp_path)

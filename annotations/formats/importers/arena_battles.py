@@ -113,4 +113,5 @@ IMPORTER = Importer(
     detect=has_keys("model_a", "model_b", "response_a", "winner_model_a"),
     description=_DESCRIPTION,
     example=_EXAMPLE,
+    takes_pieces=True,
 )

@@ -51,6 +51,7 @@ class Importer:
         detect: how certainly a file is of this format, from its beginning or a folder's listing
             (``registry.possible_formats``).
         parts_of: names the corpora that the file holds.
+        takes_pieces: a folder of such files is read as one, file after file.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Importer:
     parts_of: Callable[[Path, Problems], tuple[str, ...]] = one_corpus
     description: str = ""
     example: str = ""
+    takes_pieces: bool = False
 
     def in_language(self, language: str) -> Importer:
         """Copy of this importer whose corpora are in ``language``, whatever the file says.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +21,8 @@ from annotations.formats.importers.json_source import (
     refuse_constant,
 )
 from annotations.formats.importers.problems import Problems, Where
+from annotations.formats.importers.speakers import message_of
+from annotations.formats.importers.wrapped_records import ROLE_KEYS, TEXT_KEYS
 from annotations.formats.records import (
     ASSISTANT,
     DialogueRecord,
@@ -39,6 +42,7 @@ _ROLES = {
     "human": USER,
     "prompter": USER,
     "gpt": ASSISTANT,
+    "ai": ASSISTANT,
     "chatgpt": ASSISTANT,
     "bard": ASSISTANT,
     "bing": ASSISTANT,
@@ -49,6 +53,7 @@ _ROLES = {
     "observation": TOOL,
     "tool_response": TOOL,
 }
+_SYSTEM_FIELDS = ("system", "system_prompt", "systemInstruction", "system_instruction")
 _TEXT_PARTS = ("text", "input_text", "output_text")
 _MESSAGE_KEYS = ("role", "content", "parts", "name", "tool_calls", "function_call", "refusal")
 
@@ -82,10 +87,58 @@ def read_messages(row: JsonObject, key: str) -> tuple[Message, ...] | None:
     values = row.value.get(key)
     if isinstance(values, list) and all(map(_is_plain, values)):
         return tuple(Message(value["role"], value["content"]) for value in values)
+    if isinstance(values, str):
+        row = replace(row, value={**row.value, key: parsed_json(values)})
     objects = row.children(key)
     if objects is None:
         return None
-    return all_or_none([read_message(one) for one in objects])
+    return all_or_none(
+        [read_message(replace(one, value=_with_role_and_content(one.value))) for one in objects]
+    )
+
+
+def _with_role_and_content(message: dict[str, Any]) -> dict[str, Any]:
+    """A message whose speaker and text may have other names, with OpenAI's names for them."""
+    if "role" in message and ("content" in message or not message.keys() & set(TEXT_KEYS)):
+        return message
+    found = dict(message)
+    if isinstance(inner := found.get("data"), dict) and "content" in inner:
+        found = {**found, **inner}  # LangChain
+        del found["data"]
+    role_key = next((key for key in ROLE_KEYS if isinstance(found.get(key), str | dict)), "")
+    role = found.pop(role_key, None)
+    if isinstance(role, dict):
+        role = role.get("role", role.get("name"))
+    if role_key == "speaker" and isinstance(role, str):
+        # There the system is who answers, and no prompt.
+        role = message_of(role, "").role
+    text_key = next((key for key in TEXT_KEYS if isinstance(found.get(key), str | list | dict)), "")
+    if text_key == "tool_calls":
+        return {**found, "role": role}
+    text = found.pop(text_key, None)
+    if isinstance(text, list) and isinstance(found.get("text"), str):
+        # Claude's export has a text twice
+        del found["text"]
+    return {**found, "role": role, "content": text} if role_key else found
+
+
+def system_prompt(row: JsonObject) -> tuple[str, Message | None]:
+    """The system prompt that a record has beside its messages.
+
+    Args:
+        row: the record.
+
+    Returns:
+        (name of the field, the message); ("", None) where there is none.
+    """
+    for key in _SYSTEM_FIELDS:
+        value = row.value.get(key)
+        value = value.get("parts") if isinstance(value, dict) else value
+        if value and isinstance(value, str | list):
+            inner = {"role": SYSTEM, "content": value}
+            message = read_message(replace(row, value=inner, path=row.field(key)))
+            return (key, message) if message and message.text.strip() else ("", None)
+    return "", None
 
 
 _PLAIN_KEYS = {"role", "content"}
@@ -276,6 +329,8 @@ def _content(message: JsonObject) -> tuple[str, tuple[dict[str, Any], ...]] | No
     """The text of a message, and its parts that are no text."""
     key = "content" if message.has("content") or not message.has("parts") else "parts"
     value = message.value.get(key)
+    if isinstance(value, dict):
+        value = value.get("parts", value.get("text", value))
     if value is None or isinstance(value, str):
         return value or "", ()
     if not isinstance(value, list):
@@ -286,6 +341,8 @@ def _content(message: JsonObject) -> tuple[str, tuple[dict[str, Any], ...]] | No
         if isinstance(part, str):
             texts.append(part)
             continue
+        if isinstance(part, dict) and "type" not in part:
+            part = _typed(part)
         if not isinstance(part, dict) or not isinstance(part.get("type"), str):
             message.complain(f"{key}[{index}]", "must be a part: an object with a type")
             return None
@@ -302,6 +359,16 @@ def _content(message: JsonObject) -> tuple[str, tuple[dict[str, Any], ...]] | No
         else:
             parts.append(part)
     return "\n".join(texts), tuple(parts)
+
+
+def _typed(part: dict[str, Any]) -> dict[str, Any]:
+    """A part of Gemini's interface, whose only key is its type."""
+    if isinstance(part.get("text"), str):
+        return {"type": "text", "text": part["text"]}
+    if isinstance(call := part.get("functionCall"), dict):
+        return tool_call(call.get("name"), call.get("args"), call.get("id"))
+    kind, value = next(iter(part.items()), ("", None))
+    return {"type": kind, **value} if isinstance(value, dict) else part
 
 
 def _tool_calls(message: JsonObject) -> tuple[dict[str, Any], ...] | None:

@@ -33,6 +33,8 @@ Preferred = Literal["a", "b", "tie", "both_bad"]
 WINNERS: dict[str, Preferred] = {
     "model_a": "a",
     "model_b": "b",
+    "a": "a",
+    "b": "b",
     "tie": "tie",
     "tie (bothbad)": "both_bad",
     "bothbad": "both_bad",
@@ -40,6 +42,7 @@ WINNERS: dict[str, Preferred] = {
 }
 FIELDS = (
     "question_id",
+    "id",
     "model_a",
     "model_b",
     "winner",
@@ -83,26 +86,31 @@ def battles(turn_key: str) -> Body:
     def body(path: Path, problems: Problems) -> Iterator[Placed]:
         refuse_large(path.stat().st_size if path.is_file() else 0, problems)
         questions: dict[str, _Question] = {}
-        for _, row in numbered_objects(path, problems):
-            _add_battle(row, turn_key, questions)
+        for number, row in numbered_objects(path, problems):
+            id_key = next((key for key in ("question_id", "id") if row.has(key)), "")
+            question_id = row.name(id_key) if id_key else str(number)
+            if question_id is not None:
+                _add_battle(row, question_id, turn_key, questions)
         for question in questions.values():
             yield from _records(question)
 
     return body
 
 
-def _add_battle(row: JsonObject, turn_key: str, questions: dict[str, _Question]) -> None:
-    question_id = row.name("question_id")
+def _add_battle(
+    row: JsonObject, question_id: str, turn_key: str, questions: dict[str, _Question]
+) -> None:
     systems = row.name("model_a"), row.name("model_b")
     winner = row.text("winner", MAX_NAME)
     judge = name_or(row, "judge", DATASET)
     of_a, of_b = read_messages(row, "conversation_a"), read_messages(row, "conversation_b")
     turn = row.parse_integer(turn_key) if turn_key else None
-    if question_id is None or systems[0] is None or systems[1] is None or judge is None:
+    if systems[0] is None or systems[1] is None or judge is None:
         return
     if winner is None or of_a is None or of_b is None or (turn_key and turn is None):
         return
     both = of_a, of_b
+    winner = winner.strip().lower()
     if winner not in WINNERS:
         row.complain("winner", f"{winner!r} is none of {', '.join(WINNERS)}")
         return
@@ -168,13 +176,17 @@ def _records(question: _Question) -> Iterator[Placed]:
 
 def _detect(sample: FileSample) -> float:
     is_battle = sample.keys >= {"conversation_a", "conversation_b", "winner"}
-    return 0.9 if is_battle and sample.keys & {"anony", "tstamp", "language"} else 0.0
+    if not is_battle:
+        return 0.0
+    return (
+        0.9 if sample.keys & {"anony", "tstamp", "language"} or "turn" not in sample.keys else 0.0
+    )
 
 
 _DESCRIPTION = """\
 A JSON array or JSON lines: one battle a record, `conversation_a` of `model_a` against
 `conversation_b` of `model_b`, with the vote `winner` (`model_a`, `model_b`, `tie`, `tie (bothbad)`)
-of `judge`. Records with one `question_id` are one dialogue: its messages are what both
+of `judge`. Records with one `question_id` (or `id`) are one dialogue: its messages are what both
 conversations have in common, each answer is a response, and the vote is a preference about the
 whole conversations. A model against itself has two samples, and the vote is about their last
 answers. A judge's second vote on the same two has the aspect `overall (vote 2)`.
@@ -193,4 +205,5 @@ IMPORTER = Importer(
     detect=_detect,
     description=_DESCRIPTION,
     example=_EXAMPLE,
+    takes_pieces=True,
 )

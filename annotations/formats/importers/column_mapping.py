@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from annotations.formats.importers.table_source import is_missing, number_in
+from common.text import MAX_NAME
 
 Use = Literal[
     "conversation",
     "turn",
     "system",
     "context",
+    "prompt",
     "response",
     "reference",
     "persona",
@@ -36,20 +39,36 @@ NAMES: Mapping[Use, tuple[str, ...]] = {
         *("convid", "chatid", "sessionid", "threadid", "itemid", "item", "uid", "docid", "id"),
     ),
     "turn": ("turn", "turnid", "turnnumber", "turnindex", "turnidx"),
-    "system": ("system", "model", "systemid", "modelid", "systemname", "modelname", "agent"),
-    "context": ("context", "history", "dialoghistory", "dialoguehistory", "prompt", "source"),
+    "system": (
+        *("system", "model", "systemid", "modelid", "systemname", "modelname", "agent"),
+        *("generator", "chatbot", "bot", "llm", "botname"),
+    ),
+    "context": (
+        *("context", "history", "dialoghistory", "dialoguehistory", "conversationhistory"),
+        *("dialogcontext", "dialoguecontext", "conversationcontext", "chathistory", "transcript"),
+        "source",
+    ),
+    "prompt": (
+        *("prompt", "instruction", "userprompt", "userinput", "usermessage", "userutterance"),
+        *("userquery", "query", "inputtext", "input", "question"),
+    ),
     "response": (
         *("response", "reply", "answer", "output", "hypothesis", "candidate", "modelresponse"),
-        *("systemresponse", "generation", "completion"),
+        *("systemresponse", "generation", "completion", "botresponse", "assistantresponse"),
+        *("modeloutput", "systemoutput", "outputtext", "generatedresponse", "generatedtext"),
+        *("modelanswer", "generatedanswer", "prediction"),
     ),
     "reference": ("reference", "references", "gold", "goldresponse", "groundtruth", "target"),
     "persona": ("persona", "personab", "personas", "personality"),
     "rater": (
         *("rater", "annotator", "worker", "workerid", "raterid", "annotatorid", "judge"),
         *("evaluator", "prolificpid", "participant", "participantid", "ratername"),
-        "annotatorname",
+        *("annotatorname", "evaluatorid", "judgeid", "coder", "reviewer", "assessor"),
     ),
-    "aspect": ("aspect", "criterion", "dimension", "quality", "metric"),
+    "aspect": (
+        *("aspect", "criterion", "dimension", "quality", "metric"),
+        *("aspectname", "criterionname", "dimensionname"),
+    ),
     "score": ("score", "rating", "value", "ratings"),
     "comment": ("comment", "comments", "remark", "remarks", "justification", "explanation"),
 }
@@ -60,7 +79,7 @@ _ASPECT_AND_RATER = re.compile(rf"(.+?)[ _./-]+({_PERSON})", re.IGNORECASE)
 _RATER_AND_ASPECT = re.compile(rf"({_PERSON})[ _./-]+(.+)", re.IGNORECASE)
 _NO_SCORE = re.compile(
     r"(^|[ _.-])(time|timestamp|seconds?|secs?|s|ms|duration|date|day|year|id|ids|index|idx|age|"
-    r"length|len|count|words|tokens|version|seed|order|position|page|batch|split|fold|number|no|nr)"
+    r"length|len|count|words|tokens|version|seed|order|position|page|batch|split|fold|number|no|nr|n)"
     r"($|[ _.-])",
     re.IGNORECASE,
 )
@@ -68,7 +87,10 @@ _CATEGORIES = frozenset(
     [
         *("yes", "no", "y", "n", "maybe", "unsure", "true", "false", "ja", "nein", "oui", "non"),
         *("good", "bad", "fair", "poor", "neutral", "agree", "disagree", "ok", "pass", "fail"),
-        *("positive", "negative"),
+        *("positive", "negative", "strongly agree", "strongly disagree", "somewhat agree"),
+        *("somewhat disagree", "neither agree nor disagree", "slightly agree", "undecided"),
+        *("slightly disagree", "very good", "very bad", "very poor", "excellent", "average"),
+        *("always", "often", "sometimes", "rarely", "never", "not at all", "very much"),
     ]
 )
 """Answers by which a column of texts is known as labels."""
@@ -119,7 +141,7 @@ class TableMapping:
                 return "one column must be a score, label, comment or response"
             if not self.named("conversation") and not self.named("system"):
                 return "one column must be the conversation"
-        elif not self.named("response") and not self.named("context"):
+        elif not any(self.named(use) for use in ("response", "context", "prompt")):
             return "one column must be the response, or the context of conversations without any"
         return ""
 
@@ -138,15 +160,16 @@ def guess_mapping(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Tabl
     Returns:
         The guess, with every column; a column without a name is ignored where it counts the rows.
     """
-    plain = {name: _plain(name) for name in heading}
+    plain = _known_names(heading)
     columns: dict[str, Column] = {}
     for use, known in NAMES.items():
         found = [name for one in known for name in heading if plain[name] == one]
         free = [name for name in found if name and name not in columns]
         if free:
             columns[free[0]] = Column(use)
-            if use == "reference":
+            if use == "reference" or [plain[name] for name in free] == ["instruction", "input"]:
                 columns.update((name, Column(use)) for name in free[1:])
+    _take_texts_as_context(columns, heading, rows)
     if "aspect" in {column.use for column in columns.values()}:
         columns = _without_a_wide_aspect(columns, heading, rows)
     is_long = any(column.use == "score" for column in columns.values())
@@ -155,6 +178,25 @@ def guess_mapping(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Tabl
         if name not in columns:
             columns[name] = _other(name, cells, is_long)
     return TableMapping({name: columns[name] for name in heading})
+
+
+def _known_names(heading: Sequence[str]) -> dict[str, str]:
+    """The plain name of each column; what stands in brackets (``Rating (1-5)``) is no part of it
+    where no other column has the same name without it."""
+    without = {name: plain_name(re.sub(r"[(\[].*?[)\]]", "", name)) for name in heading}
+    counts = Counter(without.values())
+    return {name: one if counts[one] == 1 else plain_name(name) for name, one in without.items()}
+
+
+def _take_texts_as_context(
+    columns: dict[str, Column], heading: Sequence[str], rows: Sequence[Sequence[str]]
+) -> None:
+    """A column ``conversation`` of long texts or lines is no column of ids."""
+    named = [name for name, column in columns.items() if column.use == "conversation"]
+    if named and "context" not in {column.use for column in columns.values()}:
+        cells = [row[list(heading).index(named[0])].strip() for row in rows]
+        if any("\n" in cell or len(cell) > MAX_NAME for cell in cells):
+            columns[named[0]] = Column("context")
 
 
 def _without_a_wide_aspect(
@@ -174,7 +216,7 @@ def _other(name: str, cells: Sequence[str], is_long: bool) -> Column:
         return Column("ignore" if is_index else "metadata")
     if is_long:
         return Column("metadata")
-    is_judged = _are_numbers(cells) and not _NO_SCORE.search(name)
+    is_judged = _are_numbers(cells) and not is_no_score(name)
     is_label = not is_judged and _are_categories(cells)
     if not is_judged and not is_label:
         return Column("metadata")
@@ -198,7 +240,13 @@ def _are_categories(cells: Sequence[str]) -> bool:
     return bool(present) and _CATEGORIES.issuperset(present)
 
 
-def _plain(name: str) -> str:
+def is_no_score(name: str) -> bool:
+    """Whether a heading says that its numbers are times, counts or ids."""
+    return _NO_SCORE.search(name) is not None
+
+
+def plain_name(name: str) -> str:
+    """A heading without blanks, signs and capitals, as ``NAMES`` has it."""
     return re.sub(r"[\W_]+", "", name.casefold())
 
 

@@ -16,6 +16,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -195,6 +196,34 @@ def delimiter_of(path: Path, fits: Fits | Sequence[str], problems: Problems) -> 
         if is_heading([cell.strip() for cell in cells]):
             return delimiter
     return ","
+
+
+def likely_delimiter(text: str) -> str:
+    """Guess the delimiter of a table from its beginning.
+
+    Args:
+        text: the first rows; the last one may be cut.
+
+    Returns:
+        The one of ``DELIMITERS`` that cuts the most rows into one number of cells above one, then
+        into the most cells; a comma where none does. Rows may have empty cells at their end.
+    """
+    best, most = ",", (0, 0)
+    for delimiter in DELIMITERS:
+        widths = []
+        try:
+            for row in islice(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), 20):
+                filled = next((n for n in range(len(row), 0, -1) if row[n - 1].strip()), 0)
+                if filled:
+                    widths.append((filled, len(row)))
+        except csv.Error:
+            pass
+        widths = widths[:-1] if len(widths) > 2 else widths  # the last one may be cut
+        widest = max((filled for filled, _ in widths), default=0)
+        score = (sum(widest in width for width in widths) if widest > 1 else 0, widest)
+        if score > most:
+            best, most = delimiter, score
+    return best
 
 
 def decimal_number(text: str, delimiter: str) -> float | None:

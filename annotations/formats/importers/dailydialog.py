@@ -136,7 +136,7 @@ def _detect(sample: FileSample) -> float:
     if sample.kind == "json lines":
         lines = sample.record.get("dialogue")
         first = lines[0] if isinstance(lines, list) and lines else None
-        is_act = isinstance(first, dict) and "text" in first
+        is_act = isinstance(first, dict) and "text" in first and "speaker" not in first
         return 0.8 if is_act else 0.0
     is_text = sample.kind in ("text", "table")
     return 0.9 if is_text and "__eou__" in sample.text.partition("\n")[0] else 0.0

@@ -7,18 +7,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from annotations.formats.importers.data_files import data_files
 from annotations.formats.importers.fields import JsonObject
 from annotations.formats.importers.json_source import (
-    CHUNK,
     JsonText,
     array_elements,
     json_lines,
     open_file,
 )
 from annotations.formats.importers.problems import Problems, Where
+from annotations.formats.importers.unpacking import unpacked
+from annotations.formats.importers.wrapped_records import (
+    BEGINNING,
+    LISTS,
+    SPLITS,
+    is_message,
+    wrapped_records,
+)
 
 MAX_OBJECT = 32 * 1024 * 1024
 """Characters of a file that is one object and has to be held as a whole."""
@@ -28,29 +37,59 @@ def json_rows(path: Path, problems: Problems) -> Iterator[tuple[Where, Any]]:
     """Iterate over the JSON records of a file.
 
     Args:
-        path: file in UTF-8: a JSON array, one JSON value a line, or one object over several lines.
+        path: file in UTF-8, or a folder of them (``data_files``): a JSON array, one JSON value a
+            line, objects over several lines, or one that holds the records (``wrapped_records``).
         problems: collects faults.
 
     Returns:
         Iterator over (place, value): ``$[0]``, ``$[1]``, … for an array, the line number for JSON
-        lines, ``$`` for one object.
+        lines, ``$`` for one object, ``$.data[0]`` or ``$.ID`` within one. A record of a list that
+        is named as a split says so as ``split``, one under its id has it as ``id``. The files of
+        a folder follow each other, each place behind its file.
 
     Raises:
         ImportFailed: as in ``array_elements`` and ``json_lines``; and where one object is longer
             than ``MAX_OBJECT``.
     """
+    if path.is_dir() and (files := data_files(path)):
+        yield from _rows_of_folder(path, files, problems)
+        return
     with open_file(path, problems, taken="JSON") as file:
-        start = file.read(CHUNK).lstrip()
+        start = file.read(BEGINNING).lstrip()
     if start.startswith(b"["):
         yield from array_elements(path, problems)
+    elif wrapped_records(start.decode("utf-8", "replace")):
+        yield from _records_within(path, problems)
     elif _is_begun_object(start):
-        yield "$", _whole_object(path, problems)
+        yield from _whole_objects(path, problems)
     else:
         yield from json_lines(path, problems)
 
 
+def _rows_of_folder(
+    folder: Path, files: list[Path], problems: Problems
+) -> Iterator[tuple[Where, Any]]:
+    for file in files:
+        own = replace(problems, file=file.relative_to(folder).as_posix())
+        with unpacked(file, own) as plain:
+            for where, value in json_rows(plain, own):
+                yield f"{own.file}:{where}", value
+
+
+def _records_within(path: Path, problems: Problems) -> Iterator[tuple[Where, Any]]:
+    for where, key, value in object_members(path, problems):
+        is_of_list = where.endswith("]")
+        if is_of_list and key in LISTS:
+            is_of_split = key in SPLITS and isinstance(value, dict) and "split" not in value
+            yield where, {**value, "split": key} if is_of_split else value
+        elif not is_of_list and isinstance(value, dict):
+            yield where, {"id": key, **value}
+
+
 def numbered_objects(path: Path, problems: Problems) -> Iterator[tuple[int, JsonObject]]:
     """Iterate over the records of a file that must be objects, and count them.
+
+    A list of messages is taken as an object with ``messages``.
 
     Args:
         path: as in ``json_rows``.
@@ -63,6 +102,8 @@ def numbered_objects(path: Path, problems: Problems) -> Iterator[tuple[int, Json
         ImportFailed: as in ``json_rows``.
     """
     for number, (where, value) in enumerate(json_rows(path, problems), 1):
+        if isinstance(value, list) and value and is_message(value[0]):
+            value = {"messages": value}
         record = JsonObject.of(value, where, problems)
         if record is not None:
             yield number, record
@@ -140,10 +181,14 @@ def _is_begun_object(start: bytes) -> bool:
     return False
 
 
-def _whole_object(path: Path, problems: Problems) -> Any:
+def _whole_objects(path: Path, problems: Problems) -> Iterator[tuple[Where, Any]]:
+    """One object over several lines, or one behind the other."""
     with open_file(path, problems, taken="JSON") as file:
         text = JsonText(file, problems, MAX_OBJECT)
         text.what = "object"
-        value = text.element("$")
-        text.expect_end()
-        return value
+        where: Where = "$"
+        while True:
+            yield where, text.element(str(where))
+            if text.is_over():
+                return
+            where = text.line

@@ -212,10 +212,14 @@ class JsonText:
             # Doubling keeps the cost of starting again linear in the element's length.
             self._grow(min(max(CHUNK, len(self.text)), self.limit - len(self.text)))
 
+    def is_over(self) -> bool:
+        """Whether nothing but white space follows."""
+        self._skip_white_space()
+        return self.position == len(self.text)
+
     def expect_end(self) -> None:
         """Raises ImportFailed where anything but white space follows."""
-        self._skip_white_space()
-        if self.position < len(self.text):
+        if not self.is_over():
             self.problems.stop(
                 "$", "", f"the {self.what} is over but the file goes on, {self.place()}"
             )

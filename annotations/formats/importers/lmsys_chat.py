@@ -89,4 +89,5 @@ IMPORTER = Importer(
     detect=has_keys("conversation_id", "conversation", "model"),
     description=_DESCRIPTION,
     example=_EXAMPLE,
+    takes_pieces=True,
 )

@@ -8,18 +8,21 @@ from pathlib import Path
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.chat_messages import (
+    SYSTEM,
     DistinctIds,
     complain_of_empty,
     logged_conversation,
     name_or,
     read_messages,
     rest_of,
+    system_prompt,
 )
 from annotations.formats.importers.fields import JsonObject
 from annotations.formats.importers.heads import with_head
 from annotations.formats.importers.json_rows import numbered_objects
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import FileSample
+from annotations.formats.importers.wrapped_records import CHAT_KEYS, chat_key, is_message
 from annotations.formats.records import ASSISTANT
 
 
@@ -27,7 +30,8 @@ def records_of_row(row: JsonObject, dialogue_id: str, known: tuple[str, ...]) ->
     """Read one conversation.
 
     Args:
-        row: an object with ``messages`` and perhaps ``model``.
+        row: an object with ``messages``, or a list of messages under another name
+            (``chat_key``), and perhaps ``model`` and a system prompt.
         dialogue_id: of the dialogue.
         known: other fields that are not to be metadata.
 
@@ -35,18 +39,29 @@ def records_of_row(row: JsonObject, dialogue_id: str, known: tuple[str, ...]) ->
         Iterator over the dialogue and its responses, of the system ``model`` or ``assistant``;
         nothing for a record without messages, which is reported.
     """
-    if row.value.get("messages") == []:
-        complain_of_empty(row.problems, row.where)
+    key = "messages" if row.has("messages") else chat_key(row.value) or _empty_list(row)
+    if row.value.get(key) == []:
+        complain_of_empty(row.problems, row.where, key)
         return
-    messages = read_messages(row, "messages")
+    messages = read_messages(row, key)
     system = name_or(row, "model", ASSISTANT)
     if messages is None or system is None:
         return
-    metadata = rest_of(row, ("messages", "model", *known))
+    prompt_key = ""
+    if messages and messages[0].role != SYSTEM:
+        prompt_key, prompt = system_prompt(row)
+        messages = (prompt, *messages) if prompt else messages
+    metadata = rest_of(row, (key, "model", prompt_key, *known))
     user_texts = [message.text for message in messages if message.role == "user"]
     if user_texts and metadata.get("prompt") == user_texts[0]:
         del metadata["prompt"]
-    yield from logged_conversation(dialogue_id, messages, system, row.where, metadata=metadata)
+    yield from logged_conversation(
+        dialogue_id, messages, system, row.where, field=key, metadata=metadata
+    )
+
+
+def _empty_list(row: JsonObject) -> str:
+    return next((key for key in CHAT_KEYS if row.value.get(key) == []), "messages")
 
 
 def _body(path: Path, problems: Problems) -> Iterator[Placed]:
@@ -62,17 +77,25 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
 
 
 def _detect(sample: FileSample) -> float:
-    first = sample.record.get("messages")
-    return 0.6 if isinstance(first, list) or "messages" in sample.keys else 0.0
+    if sample.kind == "table":
+        return 0.0
+    first = sample.record or next(iter(sample.records), None)
+    if isinstance(first, list):
+        return 0.6 if first and is_message(first[0]) else 0.0
+    return 0.6 if "messages" in sample.keys or chat_key(sample.record) else 0.0
 
 
 _DESCRIPTION = """\
 A JSON array or JSON lines: one conversation a record, its messages under `messages`, each with
-`role` and `content` as OpenAI's chat interface has them. All roles are kept; a tool call is a part
-of its message, and so is an image, which is not fetched. Each text of the assistant is a response
-of the system `model`, else `assistant`; a message that only calls a tool is none. A refusal is a
-response. `tools` and all other fields are metadata. Where the first record has an `id`, ids are the
-dialogues', else the numbers of the records, from 1. A record without messages is
+`role` and `content` as OpenAI's chat interface has them. The list may have another name
+(`conversation`, `turns`, `contents`, …), and so may a message's speaker (`from`, `speaker`,
+`sender`, …) and text (`value`, `text`, `parts`, …); records may stand in a list of an object, such
+as `data`, or under their ids. A `system` prompt beside the messages is the first one. All roles are
+kept; a tool call is a part of its message, and so is an image, which is not fetched. Each text of
+the assistant is a response of the system `model`, else `assistant`; a message that only calls a
+tool is none. A refusal is a response. `tools` and all other fields are metadata. Where the first
+record has an `id`, ids are the dialogues', else the numbers of the records, from 1. A record
+without messages is
 left out and reported."""
 _EXAMPLE = (
     '{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Is the'
@@ -86,4 +109,5 @@ IMPORTER = Importer(
     detect=_detect,
     description=_DESCRIPTION,
     example=_EXAMPLE,
+    takes_pieces=True,
 )

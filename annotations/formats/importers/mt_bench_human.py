@@ -32,4 +32,5 @@ IMPORTER = Importer(
     detect=_detect,
     description=_DESCRIPTION,
     example=_EXAMPLE,
+    takes_pieces=True,
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.collected import clean_name
 from annotations.formats.importers.column_mapping import Column, TableMapping, guess_mapping
-from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.table_reader import records_of_table
 from annotations.formats.importers.table_source import Table, is_missing, number_in, open_table
@@ -67,7 +67,7 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     if fault := mapping.fault():
         problems.stop(table.heading_line, "", f"of the columns Input.*: {fault}")
 
-    def rows(noting: Problems) -> Iterator[tuple[int, dict[str, str]]]:
+    def rows(noting: Problems) -> Iterator[tuple[Where, dict[str, str]]]:
         for line, values in open_table(path, noting, table.heading_line).rows:
             row = dict(zip(table.heading, values, strict=True))
             if row.get("AssignmentStatus", "").strip().casefold() == "rejected":

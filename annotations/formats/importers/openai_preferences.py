@@ -65,4 +65,5 @@ IMPORTER = Importer(
     detect=has_keys("input", *FIELDS),
     description=_DESCRIPTION,
     example=_EXAMPLE,
+    takes_pieces=True,
 )

@@ -241,4 +241,5 @@ IMPORTER = Importer(
     detect=_detect,
     description=_DESCRIPTION,
     example=_EXAMPLE,
+    takes_pieces=True,
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.column_mapping import Column, guess_mapping
-from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.table import FIRST_ROWS
 from annotations.formats.importers.table_reader import records_of_table
@@ -53,7 +53,7 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     if fault := mapping.fault():
         problems.stop("", "", f"{answers.name}: {fault}")
 
-    def rows(noting: Problems) -> Iterator[tuple[int, dict[str, str]]]:
+    def rows(noting: Problems) -> Iterator[tuple[Where, dict[str, str]]]:
         for line, cells in open_table(answers, noting, table.heading_line).rows:
             row = dict(zip(table.heading, cells, strict=True))
             found = status.get(row.get(_SUBMISSION, "").strip(), "not in the export")

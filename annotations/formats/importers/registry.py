@@ -9,6 +9,7 @@ from annotations.formats.importers import (
     arena_battles,
     argilla,
     chatbot_arena,
+    completions,
     conture,
     cpdc,
     csv_export,
@@ -28,6 +29,7 @@ from annotations.formats.importers import (
     label_studio,
     langfuse,
     lmsys_chat,
+    message_rows,
     messages,
     mt_bench,
     mt_bench_human,
@@ -47,6 +49,7 @@ from annotations.formats.importers import (
     prolific,
     qualtrics,
     ratings,
+    response_pairs,
     sharegpt,
     soda,
     summeval,
@@ -58,7 +61,9 @@ from annotations.formats.importers import (
     xdial,
 )
 from annotations.formats.importers.base import Importer
+from annotations.formats.importers.data_files import data_members
 from annotations.formats.importers.sample import FileSample
+from annotations.formats.importers.unrecognised import why_unrecognised
 
 
 def importers() -> dict[str, Importer]:
@@ -68,9 +73,9 @@ def importers() -> dict[str, Importer]:
         Importers by format name, in the order in which help texts list them.
     """
     modules = (
-        *(messages, sharegpt, lmsys_chat, wildchat, openai_batch),
-        *(preferences, openai_preferences, unpaired_preferences),
-        *(chatbot_arena, mt_bench_human, mt_bench),
+        *(messages, sharegpt, message_rows, lmsys_chat, wildchat, openai_batch),
+        *(preferences, openai_preferences, unpaired_preferences, response_pairs),
+        *(completions, chatbot_arena, mt_bench_human, mt_bench),
         *(langfuse, openinference, otel_genai),
         *(fed, dstc9, conture, dstc10, dstc11, summeval, usr_topical_chat, grade_files),
         *(soda, daily_dialog_hub, parlai, parlai_conversations, personachat_candidates),
@@ -111,6 +116,7 @@ def possible_formats(path: Path) -> list[PossibleFormat]:
 
     Args:
         path: anything; at most ``sample.BEGINNING`` bytes of a file are read, a pipe is not opened.
+            Of a folder that no format describes, the first file of data tells.
 
     Returns:
         The importers that may read it, the most likely first; those equally likely in the order of
@@ -118,6 +124,13 @@ def possible_formats(path: Path) -> list[PossibleFormat]:
     """
     sample = FileSample.of(path)
     found = [PossibleFormat(one.name, one.detect(sample)) for one in importers().values()]
+    if not any(one.confidence for one in found) and (files := data_members(sample.members)):
+        first = sample.member(files[0])
+        found = [
+            PossibleFormat(one.name, one.detect(first))
+            for one in importers().values()
+            if one.takes_pieces
+        ]
     return sorted((one for one in found if one.confidence > 0), key=lambda one: -one.confidence)
 
 
@@ -133,7 +146,7 @@ def likely_format(path: Path) -> tuple[str | None, str]:
     """
     found = possible_formats(path)
     if not found:
-        return None, "no known format is recognised"
+        return None, why_unrecognised(path, FileSample.of(path))
     best = [one.name for one in found if one.confidence == found[0].confidence]
     if len(best) > 1:
         return None, f"{' and '.join(best)} are equally likely"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import gzip
 import io
 import json
 import os
@@ -21,13 +20,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-from annotations.formats.importers.csv_source import DELIMITERS, UTF16_MARKS
+from annotations.formats.importers.compression import DAMAGED, compression_of, decompressed
+from annotations.formats.importers.csv_source import UTF16_MARKS, likely_delimiter
+from annotations.formats.importers.wrapped_records import (
+    BEGINNING,
+    FIRST_RECORDS,
+    array_values,
+    wrapped_records,
+)
 
-BEGINNING = 256 * 1024
-"""Bytes of a file that are looked at."""
 MAX_MEMBERS = 1_000
 """Files of a folder or archive whose names are looked at."""
-FIRST_RECORDS = 5
 
 Kind = Literal["json array", "json object", "json lines", "table", "rows", "text", "folder", ""]
 """``table``: delimited text or a spreadsheet. ``rows``: Parquet or Arrow. "" is anything else."""
@@ -61,6 +64,7 @@ class FileSample:
     cells: tuple[tuple[str, ...], ...] = ()
     members: tuple[str, ...] = ()
     _read: Callable[[str], bytes] = field(default=lambda _member: b"", repr=False)
+    _folder: Path | None = None
 
     @classmethod
     def of(cls, path: Path) -> FileSample:
@@ -102,27 +106,16 @@ class FileSample:
         Returns:
             Its sample, without a kind where it cannot be read.
         """
-        return (
-            _file(name.rpartition("/")[2], self._read(name))
-            if name in self.members
-            else (FileSample(name))
-        )
+        if name not in self.members:
+            return FileSample(name)
+        if self._folder is not None:
+            return FileSample.of(self._folder / name)
+        return _file(name.rpartition("/")[2], self._read(name))
 
 
 def _folder(folder: Path) -> FileSample:
     names = sorted(islice(_paths_below(folder), MAX_MEMBERS))
-
-    def read(name: str) -> bytes:
-        try:
-            path = folder / name
-            if not path.is_file():
-                return b""
-            with path.open("rb") as file:
-                return file.read(BEGINNING)
-        except OSError:
-            return b""
-
-    return FileSample(folder.name, "folder", members=tuple(names), _read=read)
+    return FileSample(folder.name, "folder", members=tuple(names), _folder=folder)
 
 
 def _paths_below(folder: Path) -> Iterator[str]:
@@ -185,33 +178,34 @@ def _rows(path: Path) -> FileSample:
 
 
 def _file(name: str, start: bytes) -> FileSample:
-    if start.startswith(b"\x1f\x8b"):
+    if suffix := compression_of(start):
         try:
-            with gzip.open(io.BytesIO(start)) as file:
-                start, name = file.read1(BEGINNING), name.removesuffix(".gz")
-        except (OSError, EOFError, zlib.error):
+            with decompressed(io.BytesIO(start), suffix) as file:
+                start, name = file.read1(BEGINNING), name.removesuffix(suffix)
+        except DAMAGED:
             return FileSample(name)
     text = _decoded(start)
     sample = FileSample(name, text=text)
     beginning = text.lstrip()
     if beginning.startswith("["):
-        values = _array_values(beginning)
+        values = array_values(beginning)
         return replace(sample, kind="json array", keys=first_keys(text), records=values)
+    if records := wrapped_records(beginning):
+        keys = frozenset(records[0]) if isinstance(records[0], dict) else frozenset()
+        return replace(sample, kind="json array", keys=keys, records=records)
     if beginning.startswith("{"):
         return replace(sample, **_json_objects(beginning))
     if not beginning or "\0" in text:
         return replace(sample, text="")
     cells = _cells(text)
-    if len(cells[0]) > 1 if cells else False:
+    if any(len(row) > 1 for row in cells):
         return replace(sample, kind="table", keys=_heading(cells), cells=cells)
     return replace(sample, kind="text")
 
 
 def _decoded(start: bytes) -> str:
     if start[:2] in UTF16_MARKS:
-        text = start.decode("utf-16", "replace")
-        # No importer takes JSON in UTF-16
-        return "" if text.lstrip().startswith(("[", "{")) else text
+        return start.decode("utf-16", "replace")
     return start.decode("utf-8-sig", "replace")
 
 
@@ -246,22 +240,6 @@ def _text_of(written: str) -> str:
         return written
 
 
-def _array_values(text: str) -> tuple[Any, ...]:
-    values: list[Any] = []
-    decoder, place = json.JSONDecoder(), 1
-    try:
-        while len(values) < FIRST_RECORDS:
-            while place < len(text) and text[place] in " \t\r\n,":
-                place += 1
-            if place >= len(text) or text[place] == "]":
-                break
-            value, place = decoder.raw_decode(text, place)
-            values.append(value)
-    except (ValueError, RecursionError):
-        pass
-    return tuple(values)
-
-
 def _json_objects(text: str) -> dict[str, Any]:
     """Kind, keys and records of text that begins with an object."""
     values: list[Any] = []
@@ -281,23 +259,16 @@ def _json_objects(text: str) -> dict[str, Any]:
 
 
 def _cells(text: str) -> tuple[tuple[str, ...], ...]:
-    """The first rows, cut at the delimiter that gives the most cells in the heading line."""
+    """The first rows, in which no one-celled text is a table."""
     text = _SEPARATOR_LINE.sub("", text)
-    best: list[tuple[str, ...]] = []
-    for delimiter in DELIMITERS:
-        rows: list[tuple[str, ...]] = []
-        try:
-            for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
-                if any(map(str.strip, row)):
-                    rows.append(tuple(row))
-                if len(rows) > 2 * FIRST_RECORDS:
-                    break
-        except csv.Error:
-            if not rows:
-                continue
-        if rows and (not best or len(rows[0]) > len(best[0])):
-            best = rows
-    return tuple(best)
+    rows: list[tuple[str, ...]] = []
+    with contextlib.suppress(csv.Error):
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=likely_delimiter(text)):
+            if any(map(str.strip, row)):
+                rows.append(tuple(row))
+            if len(rows) > 2 * FIRST_RECORDS:
+                break
+    return tuple(rows)
 
 
 def _heading(cells: tuple[tuple[str, ...], ...]) -> frozenset[str]:

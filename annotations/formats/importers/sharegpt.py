@@ -21,7 +21,7 @@ from annotations.formats.importers.fields import JsonObject, all_or_none
 from annotations.formats.importers.heads import with_head
 from annotations.formats.importers.json_rows import numbered_objects
 from annotations.formats.importers.problems import Problems
-from annotations.formats.importers.sample import has_keys
+from annotations.formats.importers.sample import FileSample
 from annotations.formats.records import ASSISTANT, Message
 from common.text import MAX_NAME, MAX_TEXT
 
@@ -80,6 +80,14 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
         yield from records_of_row(row, number)
 
 
+def _detect(sample: FileSample) -> float:
+    """Where the first record is cut, the name of its list is all that is known."""
+    messages = sample.record.get("conversations", [{"from": ""}])
+    first = messages[0] if isinstance(messages, list) and messages else {}
+    is_named_so = "conversations" in sample.keys and isinstance(first, dict)
+    return 0.8 if is_named_so and not first.keys() & {"role", "content"} else 0.0
+
+
 _DESCRIPTION = """\
 A JSON array or JSON lines: one conversation a record under `conversations`, each message with
 `from` (`human`, `gpt`, `system`, `function_call`, `observation`) and `value`. A column `system` is
@@ -95,7 +103,8 @@ IMPORTER = Importer(
     name="sharegpt",
     summary="ShareGPT, Vicuna, LLaMA-Factory: conversations of from and value",
     stream=with_head(_body),
-    detect=has_keys("conversations", confidence=0.8),
+    detect=_detect,
     description=_DESCRIPTION,
     example=_EXAMPLE,
+    takes_pieces=True,
 )

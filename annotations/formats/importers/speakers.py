@@ -69,6 +69,22 @@ def conversation(text: str) -> tuple[Message, ...]:
     return tuple(message_of(label, "\n".join(parts).strip()) for label, parts in spoken)
 
 
+def prompted(text: str) -> tuple[Message, ...]:
+    """What a system was asked.
+
+    Args:
+        text: what the user says, in any number of lines; or a conversation whose first line begins
+            with a word of ``USERS`` or ``ASSISTANTS``, or a JSON list, as in ``conversation``.
+
+    Returns:
+        One message of the user, or the conversation.
+    """
+    label = _label(text.lstrip("\r\n").partition("\n")[0]).casefold()
+    if label in USERS | ASSISTANTS or _json_list(text) is not None:
+        return conversation(text)
+    return (Message("user", text),)
+
+
 def alternating(lines: list[str]) -> tuple[Message, ...]:
     """Messages of two speakers that a file does not name.
 

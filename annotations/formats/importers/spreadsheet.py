@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError
 
-from annotations.formats.importers.problems import ImportFailed, Problems
+from annotations.formats.importers.problems import ImportFailed, Problems, Where
 
 MAX_UNPACKED = 512 * 1024**2
 MAX_RATIO = 200
@@ -25,16 +25,18 @@ MAX_BLANK_ROWS = 1_000
 _FIRST_ROWS = 10
 
 
-def sheet_rows(path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """Read the rows of the first sheet that holds any.
+def sheet_rows(path: Path, problems: Problems) -> Iterator[tuple[Where, list[str]]]:
+    """Read the rows of the widest sheet, of several as wide the first, and of those that have the
+    same headings. Other sheets are reported.
 
     Args:
         path: XLSX file.
         problems: collects the fault that is raised.
 
     Returns:
-        Iterator over (row number from 1, cells as text): whole numbers without a decimal point,
-        dates as ISO 8601, true and false in small letters. Rows without content are left out.
+        Iterator over (row number from 1, of further sheets behind their names, cells as text):
+        whole numbers without a decimal point, dates as ISO 8601, true and false in small letters.
+        Rows without content are left out.
 
     Raises:
         ImportFailed: the file is damaged or half, unpacks to more than the limits, has a row of
@@ -48,13 +50,21 @@ def sheet_rows(path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]
             _refuse_a_bomb(archive, problems)
         book = load_workbook(path, read_only=True, data_only=False, keep_links=False)
         try:
-            for sheet in book.worksheets:
-                is_empty = True
-                for number, cells in _content(sheet, problems):
-                    is_empty = False
-                    yield number, cells
-                if not is_empty:
-                    return
+            tops = [list(islice(_content(one, problems), _FIRST_ROWS)) for one in book.worksheets]
+            widths = [max((_width(cells) for _, cells in top), default=0) for top in tops]
+            if any(widths):
+                main = widths.index(max(widths))
+                heading = next(one for _, one in tops[main] if _width(one) >= widths[main] - 1)
+                yield from _content(book.worksheets[main], problems)
+                for sheet, top in zip(book.worksheets, tops, strict=True):
+                    if sheet is book.worksheets[main] or not top:
+                        continue
+                    below = _content(sheet, problems)
+                    if any(cells == heading for _, cells in below):
+                        yield from ((f"{sheet.title}:{number}", cells) for number, cells in below)
+                    elif max(_width(cells) for _, cells in top) > 1:
+                        _report(sheet.title, book.worksheets[main].title, problems)
+                return
         finally:
             book.close()
     except (
@@ -64,6 +74,17 @@ def sheet_rows(path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]
         reason = (str(error).splitlines() or [""])[0][:200]
         problems.stop("", "", f"is a damaged spreadsheet: {reason or type(error).__name__}")
     problems.stop("", "", "is a spreadsheet without content")
+
+
+def _width(cells: list[str]) -> int:
+    return sum(bool(cell.strip()) for cell in cells)
+
+
+def _report(sheet: str, read: str, problems: Problems) -> None:
+    """Once, though a table is read twice."""
+    message = f"is not read: it has not the columns of the sheet {read!r}"
+    if not any(one.where == f"sheet {sheet!r}" for one in problems.skipped):
+        problems.skip(f"sheet {sheet!r}", "", message)
 
 
 def first_rows(path: Path) -> list[tuple[str, ...]]:

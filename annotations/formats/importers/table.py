@@ -11,7 +11,7 @@ from pathlib import Path
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.column_mapping import TableMapping, guess_mapping
-from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.table_reader import records_of_table
 from annotations.formats.importers.table_source import open_table
@@ -67,7 +67,7 @@ def stream(
         problems.stop(table.heading_line, "", f"has no column {missing[0]!r}; found {found}")
     heading_line = table.heading_line
 
-    def rows(noting: Problems) -> Iterator[tuple[int, dict[str, str]]]:
+    def rows(noting: Problems) -> Iterator[tuple[Where, dict[str, str]]]:
         again = open_table(path, noting, heading_line)
         for line, cells in again.rows:
             yield line, dict(zip(again.heading, cells, strict=True))
@@ -98,7 +98,7 @@ def _detect(sample: FileSample) -> float:
     uses = {column.use for column in guess.columns.values()}
     if "response" not in uses:
         return 0.0
-    known = len(uses & {"conversation", "system", "context", "rater", "score", "turn"})
+    known = len(uses & {"conversation", "system", "context", "prompt", "rater", "score", "turn"})
     return min(0.4 + 0.1 * known, 0.8) if known else 0.0
 
 
@@ -120,4 +120,5 @@ IMPORTER = Importer(
     detect=_detect,
     description=_DESCRIPTION,
     example=_EXAMPLE,
+    takes_pieces=True,
 )

@@ -24,21 +24,22 @@ from annotations.formats.importers.collected import (
     clean_name,
 )
 from annotations.formats.importers.column_mapping import Column, TableMapping
-from annotations.formats.importers.problems import ImportFailed, Problems
-from annotations.formats.importers.speakers import conversation
+from annotations.formats.importers.problems import ImportFailed, Problems, Where
+from annotations.formats.importers.speakers import conversation, prompted
 from annotations.formats.importers.table_source import is_missing, number_in
+from annotations.formats.records import Message
 from common.tables.csv_text import without_guard
 
 Row = Mapping[str, str]
 """Cells by heading."""
-Rows = Callable[[Problems], Iterator[tuple[int, Row]]]
+Rows = Callable[[Problems], Iterator[tuple[Where, Row]]]
 """Reads the table from its start: (line, row) of every row that counts."""
 MAX_HELD = 500_000
 """Rows of conversations that have not ended."""
 _WHOLE = re.compile(r"(0|[1-9][0-9]{0,8})(?:[.,]0+)?")
 
 
-def turn_number(written: str, line: int, problems: Problems) -> int | None:
+def turn_number(written: str, line: Where, problems: Problems) -> int | None:
     """The number of a turn.
 
     Args:
@@ -108,6 +109,7 @@ class _Columns:
         for name, column in mapping.columns.items():
             self.one.setdefault(column.use, name)
         self.references = mapping.named("reference")
+        self.prompts = mapping.named("prompt")
         self.judged = {
             name: column
             for name, column in mapping.columns.items()
@@ -118,6 +120,27 @@ class _Columns:
     def cell(self, row: Row, use: str) -> str:
         name = self.one.get(use)
         return without_guard(row[name]) if name is not None else ""
+
+    def context(self, row: Row) -> tuple[Message, ...]:
+        """What stands before the response: the context, then the prompt."""
+        context = self.cell(row, "context")
+        prompt = self.prompt(row)
+        return (conversation(context) if context.strip() else ()) + (
+            prompted(prompt) if prompt else ()
+        )
+
+    def prompt(self, row: Row) -> str:
+        texts = (without_guard(row[name]).strip() for name in self.prompts)
+        return "\n\n".join(text for text in texts if text)
+
+    def shared(self, row: Row, line: Where) -> str:
+        """What rows of one conversation have in common where it has no id: the context; where no
+        system is named, the response, too."""
+        keys = [str(line)]
+        if "context" in self.one or self.prompts:
+            keys = [self.cell(row, "context"), self.prompt(row)]
+            keys += [] if "system" in self.one else [self.cell(row, "response")]
+        return "\0".join(keys)
 
     def system(self, row: Row) -> str:
         return clean_name(self.cell(row, "system")) or ASSISTANT
@@ -158,10 +181,10 @@ class _Ids:
     def __init__(self) -> None:
         self.by_context: dict[bytes, str] = {}
 
-    def of(self, columns: _Columns, row: Row, line: int) -> str:
+    def of(self, columns: _Columns, row: Row, line: Where) -> str:
         if name := clean_name(columns.cell(row, "conversation")):
             return name
-        key = columns.cell(row, "context") if "context" in columns.one else str(line)
+        key = columns.shared(row, line)
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[:16]
         return self.by_context.setdefault(digest, str(len(self.by_context) + 1))
 
@@ -194,7 +217,7 @@ class _Head:
         self.texts: dict[str, _FirstUse] = {}
         """By aspect, who gave a text as its score: labels where nobody gave a number."""
 
-    def take(self, columns: _Columns, line: int, row: Row) -> None:
+    def take(self, columns: _Columns, line: Where, row: Row) -> None:
         name = self.ids.of(columns, row, line)
         index = self.index.setdefault(name, len(self.index))
         if index == len(self.last):
@@ -237,7 +260,7 @@ class _Open:
     one: Conversation
     rows: int = 0
     is_ended: bool = False
-    texts: list[tuple[int, str, _Judged, int]] = field(default_factory=list)
+    texts: list[tuple[int, str, _Judged, Where]] = field(default_factory=list)
     """(turn, system, cell, line)"""
     metadata: dict[tuple[int, str], dict[str, dict[str, list[str]]]] = field(default_factory=dict)
 
@@ -255,7 +278,7 @@ class _Body:
         self.open: dict[int, _Open] = {}
         self.held = 0
 
-    def records(self, rows: Iterator[tuple[int, Row]]) -> Iterator[Placed]:
+    def records(self, rows: Iterator[tuple[Where, Row]]) -> Iterator[Placed]:
         ids, next_index = _Ids(), 0
         for number, (line, row) in enumerate(rows):
             name = ids.of(self.columns, row, line)
@@ -281,14 +304,13 @@ class _Body:
         for index in sorted(self.open):
             yield from self._ended(self.open.pop(index))
 
-    def _take(self, entry: _Open, line: int, row: Row) -> None:
+    def _take(self, entry: _Open, line: Where, row: Row) -> None:
         columns, one = self.columns, entry.one
         written = columns.cell(row, "turn")
         number = 0 if is_missing(written) else turn_number(written, line, self.problems)
         if number is None:
             return
-        context = columns.cell(row, "context")
-        one.turn(number, line, conversation(context) if context.strip() else ())
+        one.turn(number, line, columns.context(row))
         for name in columns.references:
             for reference in _listed(without_guard(row[name])):
                 one.turn(number, line, reference=reference)
@@ -308,7 +330,7 @@ class _Body:
             if value not in values:
                 values.append(value)
 
-    def _judge(self, entry: _Open, number: int, system: str, line: int, row: Row) -> None:
+    def _judge(self, entry: _Open, number: int, system: str, line: Where, row: Row) -> None:
         judged = list(self.columns.judgements(row))
         for cell in judged:
             if cell.score is not None:

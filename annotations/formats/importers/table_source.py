@@ -7,26 +7,27 @@ byte order mark, else Windows-1252; titles may stand above the headings, rows ma
 from __future__ import annotations
 
 import codecs
-import csv
-import io
 import json
 import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from annotations.formats.importers.columnar import is_columnar
 from annotations.formats.importers.csv_source import (
-    DELIMITERS,
     SEPARATOR_LINE,
     UTF16_MARKS,
     delimited_rows,
+    likely_delimiter,
 )
-from annotations.formats.importers.json_source import array_elements, json_lines, open_file
-from annotations.formats.importers.problems import ImportFailed, Problems
+from annotations.formats.importers.data_files import data_files
+from annotations.formats.importers.json_rows import json_rows
+from annotations.formats.importers.json_source import open_file
+from annotations.formats.importers.problems import ImportFailed, Problems, Where
 from annotations.formats.importers.spreadsheet import MAX_COLUMNS, sheet_rows
 from common.tables.csv_text import without_guard
 
@@ -34,7 +35,13 @@ MAX_ROWS = 20_000_000
 _FIRST = 12
 """Rows among which the headings are looked for."""
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
-_NUMBER_AND_TEXT = re.compile(rf"({_NUMBER.pattern})\s*(?:-|–|:|=|\(|\.\s)\s*\S.*", re.DOTALL)
+_NUMBER_AND_TEXT = re.compile(
+    rf"({_NUMBER.pattern})(?![-–:=][0-9])\s*(?:-|–|:|=|\(|\.\s)\s*\S.*", re.DOTALL
+)
+"""``7 - Excellent``; no date, time or range."""
+_NUMBER_OF = re.compile(rf"({_NUMBER.pattern})(?:\s*/\s*[0-9]+|\s+(?:out )?of\s+[0-9]+|\s*%)")
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]{1,2}")
+"""Where a comma cuts cells, a number in quotes may still have one; not one of thousands."""
 NO_VALUE = frozenset(("", "na", "n/a", "nan", "none", "null", "-", "#n/a", "{}"))
 _TEXT_CELLS = ("context", "response", "reference")
 
@@ -53,7 +60,7 @@ class Table:
     heading: tuple[str, ...]
     heading_line: int
     has_decimal_comma: bool
-    rows: Iterator[tuple[int, list[str]]]
+    rows: Iterator[tuple[Where, list[str]]]
 
 
 def is_missing(text: str) -> bool:
@@ -72,16 +79,18 @@ def number_in(text: str, decimal_comma: bool = True) -> float | None:
     """The number in a cell.
 
     Args:
-        text: content of the cell, such as "4", "2,5" or "7 - Excellent".
-        decimal_comma: accept a comma as the decimal mark.
+        text: content of the cell, such as "4", "2,5", "7 - Excellent", "4/5" or "40%".
+        decimal_comma: accept a comma as the decimal mark; without it only before one or two digits.
 
     Returns:
         The number; None where the cell does not begin with one that a dash or the like ends.
     """
     text = text.strip()[:400]
-    labelled = _NUMBER_AND_TEXT.fullmatch(text)
+    labelled = _NUMBER_AND_TEXT.fullmatch(text) or _NUMBER_OF.fullmatch(text)
     written = labelled[1] if labelled else text
-    if not _NUMBER.fullmatch(written) or ("," in written and not decimal_comma):
+    if not _NUMBER.fullmatch(written):
+        return None
+    if "," in written and not decimal_comma and not _DECIMAL_COMMA.fullmatch(written):
         return None
     number = float(written.replace(",", "."))
     return number if abs(number) < float("inf") else None
@@ -91,7 +100,8 @@ def open_table(path: Path, problems: Problems, heading_line: int = 0) -> Table:
     """Find the headings of a table.
 
     Args:
-        path: CSV, TSV, XLSX, or JSON rows (an array or lines of flat objects).
+        path: CSV, TSV, XLSX, or JSON rows (an array or lines of flat objects); a folder of such
+            files, which have the same columns.
         problems: collects faults.
         heading_line: line of the headings where it is known; 0 to find it.
 
@@ -102,8 +112,10 @@ def open_table(path: Path, problems: Problems, heading_line: int = 0) -> Table:
         ImportFailed: as in ``open_file``; where the file is damaged or too large; where no row has
             two cells. Later, from the rows, too.
     """
-    if _is_json(path):
+    if holds_json(path):
         return _json_table(path, problems)
+    if path.is_dir() and (files := data_files(path)):
+        return _table_of_files(path, files, problems, heading_line)
     if zipfile.is_zipfile(path):
         rows, delimiter = sheet_rows(path, problems), ""
     else:
@@ -120,7 +132,28 @@ def open_table(path: Path, problems: Problems, heading_line: int = 0) -> Table:
     return Table(names, line, delimiter != ",", _of_width(below, len(names), problems))
 
 
-def _heading_index(first: Sequence[tuple[int, list[str]]], heading_line: int) -> int:
+def _table_of_files(
+    folder: Path, files: Sequence[Path], problems: Problems, heading_line: int
+) -> Table:
+    first = open_table(files[0], problems, heading_line)
+
+    def rows() -> Iterator[tuple[Where, list[str]]]:
+        for file in files:
+            name = file.relative_to(folder).as_posix()
+            table = open_table(file, replace(problems, file=f"{problems.file}/{name}"))
+            if sorted(table.heading) != sorted(first.heading):
+                problems.add(
+                    f"{name}:{table.heading_line}", "", f"has other columns than {files[0].name}"
+                )
+                continue
+            order = [table.heading.index(column) for column in first.heading]
+            for line, cells in table.rows:
+                yield f"{name}:{line}", [cells[place] for place in order]
+
+    return replace(first, rows=rows())
+
+
+def _heading_index(first: Sequence[tuple[Where, list[str]]], heading_line: int) -> int:
     if heading_line:
         known = [place for place, (line, _) in enumerate(first) if line == heading_line]
         return known[0] if known else 0
@@ -139,8 +172,8 @@ def _unique(cells: Sequence[str]) -> Iterator[str]:
 
 
 def _of_width(
-    rows: Iterator[tuple[int, list[str]]], width: int, problems: Problems
-) -> Iterator[tuple[int, list[str]]]:
+    rows: Iterator[tuple[Where, list[str]]], width: int, problems: Problems
+) -> Iterator[tuple[Where, list[str]]]:
     count = 0
     for line, cells in rows:
         if not any(map(str.strip, cells)):
@@ -159,21 +192,21 @@ def _of_width(
 # --- delimited text -------------------------------------------------------------------------------
 
 
-def _delimited(path: Path, problems: Problems) -> tuple[Iterator[tuple[int, list[str]]], str]:
+def _delimited(path: Path, problems: Problems) -> tuple[Iterator[tuple[Where, list[str]]], str]:
     with open_file(path, problems, utf16=True, taken="a table") as file:
         start = file.read(64 * 1024)
         encoding = "utf-16" if start[:2] in UTF16_MARKS else _encoding(start, file)
     text = start.decode(encoding, "replace")
     first_line = text.partition("\n")[0] + "\n"
     named = SEPARATOR_LINE.match(first_line)
-    delimiter = named[1] if named else _delimiter(text)
+    delimiter = named[1] if named else likely_delimiter(text)
     rows = delimited_rows(path, problems, delimiter, encoding)
     return _of_bounded_width(rows, problems), delimiter
 
 
 def _of_bounded_width(
     rows: Iterator[tuple[int, list[str]]], problems: Problems
-) -> Iterator[tuple[int, list[str]]]:
+) -> Iterator[tuple[Where, list[str]]]:
     for line, cells in rows:
         if len(cells) > MAX_COLUMNS:
             message = f"has {len(cells):,} cells; at most {MAX_COLUMNS:,} are taken"
@@ -195,33 +228,26 @@ def _encoding(start: bytes, file: Any) -> str:
     return "utf-8"
 
 
-def _delimiter(text: str) -> str:
-    """What cuts the beginning into the most cells, in rows of one width."""
-    best, most = ",", (0, 0)
-    for delimiter in DELIMITERS:
-        widths = []
-        try:
-            for row in islice(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), 20):
-                if any(map(str.strip, row)):
-                    widths.append(len(row))
-        except csv.Error:
-            pass
-        widths = widths[:-1] if len(widths) > 2 else widths  # the last one may be cut
-        widest = max(widths, default=0)
-        score = (sum(width == widest for width in widths) if widest > 1 else 0, widest)
-        if score > most:
-            best, most = delimiter, score
-    return best
-
-
 # --- rows as JSON ---------------------------------------------------------------------------------
 
 
-def _is_json(path: Path) -> bool:
+def holds_json(path: Path) -> bool:
+    """Whether the rows of a table are JSON, or Parquet and Arrow, which become that.
+
+    Args:
+        path: file, or folder of files of data.
+
+    Returns:
+        False for delimited text and spreadsheets.
+    """
+    if path.is_dir():
+        files = data_files(path)
+        return bool(files) and holds_json(files[0])
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+        start = file.read(64)
+    return is_columnar(path) or start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
 
 
 def _json_table(path: Path, problems: Problems) -> Table:
@@ -234,7 +260,7 @@ def _json_table(path: Path, problems: Problems) -> Table:
     if len(names) > MAX_COLUMNS:
         problems.stop("", "", f"has {len(names):,} keys; at most {MAX_COLUMNS:,} are taken")
 
-    def rows() -> Iterator[tuple[int, list[str]]]:
+    def rows() -> Iterator[tuple[Where, list[str]]]:
         for number, row in _json_rows(path, problems):
             if unknown := row.keys() - set(names):
                 message = "is a key that the first 100 rows do not have"
@@ -244,16 +270,13 @@ def _json_table(path: Path, problems: Problems) -> Table:
     return Table(names, 0, True, _of_width(rows(), len(names), problems))
 
 
-def _json_rows(path: Path, problems: Problems) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    with path.open("rb") as file:
-        is_array = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
-    elements: Iterator[tuple[Any, Any]]
-    elements = array_elements(path, problems) if is_array else json_lines(path, problems)
-    for number, (_, value) in enumerate(elements, 1):
+def _json_rows(path: Path, problems: Problems) -> Iterator[tuple[Where, Mapping[str, Any]]]:
+    for number, (where, value) in enumerate(json_rows(path, problems), 1):
+        place = f"{where}" if path.is_dir() else number
         if isinstance(value, dict):
-            yield number, value
+            yield place, value
         else:
-            problems.add(number, "", "is no object with the columns as keys")
+            problems.add(place, "", "is no object with the columns as keys")
 
 
 def _json_cell(value: Any) -> str:
@@ -262,7 +285,7 @@ def _json_cell(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def read_rows(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, str]]]:
+def read_rows(path: Path, problems: Problems) -> Iterator[tuple[Where, dict[str, str]]]:
     """Rows of a table by heading.
 
     Args:

@@ -1,4 +1,5 @@
-"""Makes a plain file or folder of what is packed: zip, gzip, Parquet, Arrow.
+"""Makes a plain file or folder of what is packed: zip, gzip, bzip2, xz, Zstandard, Parquet, Arrow,
+and JSON in UTF-16.
 
 Members, sizes and ratios are limited, and no member leaves the folder. What is plain stays where it
 is.
@@ -6,7 +7,6 @@ is.
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import stat
@@ -19,6 +19,8 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from annotations.formats.importers.columnar import is_columnar, rows
+from annotations.formats.importers.compression import DAMAGED, compression_of, decompressed
+from annotations.formats.importers.csv_source import UTF16_MARKS
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import NOT_DATA
 
@@ -40,9 +42,9 @@ def unpacked(path: Path, problems: Problems) -> Iterator[Path]:
         problems: collects the fault that is raised.
 
     Returns:
-        Context manager for: the folder of a zip file's members, or its only member; what a gzip
-        file holds; a file of JSON lines with the rows of a Parquet or Arrow file; anything else,
-        spreadsheets included, as it is.
+        Context manager for: the folder of a zip file's members, or its only member; what a
+        compressed file holds; JSON in UTF-8; a file of JSON lines with the rows of a Parquet or
+        Arrow file; anything else, spreadsheets included, as it is.
 
     Raises:
         ImportFailed: the file is damaged or encrypted, a member would lie outside the folder, or
@@ -52,16 +54,21 @@ def unpacked(path: Path, problems: Problems) -> Iterator[Path]:
         yield path
         return
     with path.open("rb") as file:
-        start = file.read(4)
-    if start == b"PK\x03\x04" and not _is_office_file(path):
+        start = file.read(8)
+    if start[:4] == b"PK\x03\x04" and not _is_office_file(path):
         with TemporaryDirectory(prefix="dialeval-zip-") as folder:
             yield from _of_archive(path, Path(folder), problems)
-    elif start[:2] == b"\x1f\x8b":
-        with TemporaryDirectory(prefix="dialeval-gzip-") as folder:
-            target = Path(folder) / (path.name.removesuffix(".gz") or "file")
-            _unpack_gzip(path, target, problems)
+    elif suffix := compression_of(start):
+        with TemporaryDirectory(prefix="dialeval-compressed-") as folder:
+            target = Path(folder) / (path.name.removesuffix(suffix) or "file")
+            _decompress(path, target, suffix, problems)
             with unpacked_rows(target, problems) as plain:
                 yield plain
+    elif start[:2] in UTF16_MARKS and _is_json_in_utf16(path):
+        with TemporaryDirectory(prefix="dialeval-utf-16-") as folder:
+            target = Path(folder) / path.name
+            _write_as_utf8(path, target, problems)
+            yield target
     else:
         with unpacked_rows(path, problems) as plain:
             yield plain
@@ -150,12 +157,31 @@ def _inside(folder: Path, info: zipfile.ZipInfo, problems: Problems) -> Path:
     return target
 
 
-def _unpack_gzip(path: Path, target: Path, problems: Problems) -> None:
+def _decompress(path: Path, target: Path, suffix: str, problems: Problems) -> None:
     try:
-        with gzip.open(path) as source:
-            _copy(source, target, _allowed(path), problems)  # type: ignore[arg-type]
-    except (OSError, EOFError, zlib.error) as error:
+        with path.open("rb") as file, decompressed(file, suffix) as source:
+            _copy(source, target, _allowed(path), problems)
+    except DAMAGED as error:
         problems.stop("", "", f"is a damaged archive: {str(error)[:200]}")
+
+
+def _is_json_in_utf16(path: Path) -> bool:
+    with path.open("rb") as file:
+        start = file.read(256)
+    return start.decode("utf-16", "replace").lstrip()[:1] in ("[", "{")
+
+
+def _write_as_utf8(path: Path, target: Path, problems: Problems) -> None:
+    """JSON as some shells and editors of Windows save it."""
+    try:
+        with (
+            path.open(encoding="utf-16", newline="") as source,
+            target.open("w", encoding="utf-8", newline="") as file,
+        ):
+            while text := source.read(CHUNK):
+                file.write(text)
+    except UnicodeError:
+        problems.stop("", "", "is not UTF-16, as its first bytes say; save it as UTF-8")
 
 
 def _allowed(path: Path) -> int:

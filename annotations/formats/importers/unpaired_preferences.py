@@ -78,4 +78,5 @@ IMPORTER = Importer(
     detect=has_keys("prompt", COMPLETION, LABEL),
     description=_DESCRIPTION,
     example=_EXAMPLE,
+    takes_pieces=True,
 )

@@ -52,4 +52,5 @@ IMPORTER = Importer(
     detect=has_keys("conversation_hash", "conversation"),
     description=_DESCRIPTION,
     example=_EXAMPLE,
+    takes_pieces=True,
 )

@@ -225,6 +225,29 @@ def test_an_empty_file_is_refused(tmp_path: Path, hub: Hub) -> None:
     assert "is empty" in refusal("hf://lab/cooks", tmp_path, hub)
 
 
+def with_two_splits(hub: Hub) -> None:
+    repository = hub.repositories["lab/cooks"]
+    repository.files |= {"x.parquet": parquet("x"), "y.parquet": parquet("y")}
+    urls = [f"{hub.url}/datasets/lab/cooks/resolve/main/{n}.parquet" for n in "xy"]
+    repository.parquet = {"default": {"train": urls[:1], "test": urls[1:]}}
+
+
+@pytest.mark.parametrize("table", ["default:test", ":test"])
+def test_one_split_of_a_configuration_comes(tmp_path: Path, hub: Hub, table: str) -> None:
+    with_two_splits(hub)
+    found = get(f"hf://lab/cooks/{table}", tmp_path, hub)
+    assert pq.read_table(found.path).to_pylist() == [{"text": "y"}]
+    assert found.source == f"hf://datasets/lab/cooks@{SHA}/default:test"
+
+
+def test_splits_are_listed_to_choose_from(tmp_path: Path, hub: Hub) -> None:
+    with_two_splits(hub)
+    told = refusal("hf://lab/cooks", tmp_path, hub)
+    assert "name one as hf://datasets/lab/cooks/CONFIG:SPLIT: default:train, default:test" in told
+    told = refusal("hf://lab/cooks/default:dev", tmp_path, hub)
+    assert "has no table default:dev; it has default:train, default:test" in told
+
+
 def test_a_damaged_parquet_file_is_refused(tmp_path: Path, hub: Hub) -> None:
     repository = hub.repositories["lab/cooks"]
     repository.files |= {"other.jsonl": b"{}", "0.parquet": parquet("x")[:-20]}

@@ -16,7 +16,10 @@ HUMAN_DIALOGUES = (
     *("dailydialog", "personachat", "soda", "dailydialog-hub", "parlai", "dstc11"),
     *("parlai-conversations", "personachat-candidates"),
 )
-LOGS = ("messages", "sharegpt", "lmsys-chat", "wildchat", "openai-batch", "otel-genai")
+LOGS = (
+    *("messages", "sharegpt", "message-rows", "lmsys-chat", "wildchat", "openai-batch"),
+    "otel-genai",
+)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,6 @@ def test_at_most_a_hundred_problems_are_told(tmp_path: Path) -> None:
     [
         (b"", "is empty"),
         (b"\xef\xbb\xbf", "is empty"),
-        ("[]".encode("utf-16"), "is UTF-16; save it as UTF-8"),
     ],
 )
 def test_a_file_that_is_no_utf8_text_is_named_as_what_it_is(

@@ -48,11 +48,8 @@ def test_a_published_file_looks_like_its_format(data: Path, name: str) -> None:
 
 
 NOTHING = {
-    "an empty file": b"",
     "a list": b"[]",
-    "another's table": b'[{"question": "q", "answer": "a"}]',
-    "bytes": bytes(range(256)),
-    "UTF-16": CPDC.encode("utf-16"),
+    "another's text": b"Dear all, see you tomorrow",
     "a sign far below": b"[" + b" " * 300_000 + CPDC[1:].encode(),
 }
 
@@ -63,6 +60,42 @@ def test_what_has_no_sign_looks_like_nothing(tmp_path: Path, content: bytes) -> 
     path.write_bytes(content)
     assert possible_formats(path) == []
     assert likely_format(path) == (None, "no known format is recognised")
+
+
+NO_DATA = {
+    "it is empty": b"\xef\xbb\xbf\n",
+    "it is a web page": b"<!DOCTYPE html><html>Not found</html>",
+    "it is a PDF; give a text file": b"%PDF-1.4\n%\xe2\xe3",
+    "it is a pointer of Git LFS; fetch the file itself with git lfs pull": (
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 10\n"
+    ),
+    "it holds NUL bytes: no text, or UTF-16 without a byte order mark; save it as UTF-8": (
+        "id,text".encode("utf-16-be")
+    ),
+    "it is compressed; what it holds is damaged, or of no known format": b"\x1f\x8b\x08",
+    "it is damaged after row 0: Parquet magic bytes not found in footer. Either the file is "
+    "corrupted or this is not a parquet file.": b"PAR1" + b"x" * 100,
+    "no known format is recognised; it is a table with the columns colour, size: choose the format "
+    "table, and map them": b"colour,size\nred,3\n",
+    "no known format is recognised; its records have the fields colour": b'[{"colour": "red"}]',
+}
+
+
+@pytest.mark.parametrize("reason", NO_DATA)
+def test_what_a_file_is_instead_is_said(tmp_path: Path, reason: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(NO_DATA[reason])
+    assert likely_format(path) == (None, reason)
+
+
+def test_a_folder_of_several_kinds_of_files_is_no_data(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.jsonl"):
+        (tmp_path / name).write_text("x\n")
+    assert likely_format(tmp_path) == (
+        None,
+        "no known format is recognised: its files are none of data, or of several kinds; give one "
+        "of them",
+    )
 
 
 def test_of_two_that_are_equally_likely_none_is_chosen(tmp_path: Path) -> None:

@@ -1,0 +1,156 @@
+"""A prompt with several systems' completions and their scores a record, as UltraFeedback (Cui et
+al. 2024, ICML) and studies of one's own have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from annotations.formats.importers.base import Importer, Placed
+from annotations.formats.importers.chat_messages import name_or, read_messages, rest_of
+from annotations.formats.importers.collected import DATASET, clean_name
+from annotations.formats.importers.column_mapping import NAMES, is_no_score, plain_name
+from annotations.formats.importers.crossed import CrossedDialogue
+from annotations.formats.importers.fields import JsonObject
+from annotations.formats.importers.heads import position_rater, with_head
+from annotations.formats.importers.json_rows import numbered_objects
+from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.sample import FileSample
+from annotations.formats.importers.speakers import alternating, conversation, prompted
+from annotations.formats.importers.table_source import number_in
+from annotations.formats.importers.wrapped_records import is_message
+from annotations.formats.records import ASSISTANT, Message, RatingRecord
+
+_LISTS = ("completions", "responses", "outputs", "answers", "generations", "candidates")
+_TEXTS = ("response", "text", "output", "completion", "content", "answer", "generation")
+_SYSTEMS = ("model", "system", "generator", "model_name", "model_id", "name")
+_COMMENTS = ("rationale", "comment", "justification", "explanation")
+_MAX_COMMENT = 200_000
+
+Score = tuple[str, str, float, str]
+"""(aspect, rater, score, comment)"""
+
+
+def _list_key(record: Mapping[str, Any]) -> str:
+    """The list of completions; "" where there is none."""
+    for key in _LISTS:
+        values = record.get(key)
+        first = values[0] if isinstance(values, list) and values else None
+        if isinstance(first, dict) and _key(first, _TEXTS) and not is_message(first):
+            return key
+    return ""
+
+
+def _key(record: Mapping[str, Any], known: tuple[str, ...]) -> str:
+    return next((key for key in known if isinstance(record.get(key), str)), "")
+
+
+def _scores(key: str, value: Any) -> list[Score]:
+    """What a field says of a completion: a number, one a rater, or either by aspect."""
+    if is_no_score(key):
+        return []
+    if (number := _number(value)) is not None:
+        return [(key, DATASET, number, "")]
+    if isinstance(value, list):
+        numbers = [_number(one) for one in value]
+        if None not in numbers:
+            return [
+                (key, position_rater(place), number, "")
+                for place, number in enumerate(numbers)
+                if number is not None
+            ]
+    if isinstance(value, dict):
+        by_name = {plain_name(name): one for name, one in value.items()}
+        named = by_name.get("rating", by_name.get("score"))
+        number = number_in(named) if isinstance(named, str) else _number(named)
+        if number is not None:
+            comment = next((by_name[one] for one in _COMMENTS if one in by_name), "")
+            return [(key, DATASET, number, comment if isinstance(comment, str) else "")]
+        return [one for name, inner in value.items() for one in _scores(name, inner)]
+    return []
+
+
+def _number(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) < 1e100 else None
+
+
+def _before(row: JsonObject) -> tuple[str, tuple[Message, ...] | None]:
+    """(field, messages) of what the completions answer."""
+    names = {plain_name(key): key for key in reversed(list(row.value))}
+    if row.value.get("messages"):
+        return "messages", read_messages(row, "messages")
+    for use in ("context", "prompt"):
+        for known in NAMES[use]:  # type: ignore[index]
+            value = row.value.get(key := names.get(known, ""))
+            if isinstance(value, str) and value.strip():
+                return key, (conversation if use == "context" else prompted)(value)
+            if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+                return key, alternating(value)
+            if isinstance(value, list) and value and is_message(value[0]):
+                return key, read_messages(row, key)
+    return "", ()
+
+
+def _body(path: Path, problems: Problems) -> Iterator[Placed]:
+    for number, row in numbered_objects(path, problems):
+        yield from _records_of_row(row, number)
+
+
+def _records_of_row(row: JsonObject, number: int) -> Iterator[Placed]:
+    key = _list_key(row.value) or "completions"
+    objects = row.children(key)
+    field, messages = _before(row)
+    dialogue_id = name_or(row, "id", str(number))
+    if objects is None or messages is None or dialogue_id is None:
+        return
+    dialogue = CrossedDialogue(
+        dialogue_id, row.where, messages, rest_of(row, (key, field, "id", "models"))
+    )
+    for place, one in enumerate(objects):
+        text_key, system_key = _key(one.value, _TEXTS), _key(one.value, _SYSTEMS)
+        if not text_key:
+            one.complain("response", "is missing")
+            continue
+        system = clean_name(one.value[system_key]) if system_key else f"{ASSISTANT} {place + 1}"
+        rest = rest_of(one, (text_key, system_key))
+        scores = {name: _scores(name, value) for name, value in rest.items()}
+        metadata = {name: value for name, value in rest.items() if not scores[name]}
+        where = f"{key}[{place}]"
+        sample = dialogue.add_response(
+            0, system, one.value[text_key], row.where, field=where, metadata=metadata
+        )
+        for aspect, rater, score, comment in (each for of in scores.values() for each in of):
+            if sample == 0:
+                rating = RatingRecord(
+                    dialogue_id, 0, system, rater, aspect, score, comment[:_MAX_COMMENT]
+                )
+                dialogue.judgements.append((rating, row.where, where))
+    yield from dialogue.records()
+
+
+def _detect(sample: FileSample) -> float:
+    return 0.5 if _list_key(sample.record) else 0.0
+
+
+_DESCRIPTION = """\
+A JSON array or JSON lines: one prompt a record (`instruction`, `prompt`, `context`, `messages`) with
+a list of `completions` (or `responses`, `outputs`, `answers`), each with its text, the `model` and
+scores: a number a field, a list of one number a rater, or objects of these, such as `annotations`,
+by aspect (`{"Rating": "4", "Rationale": "…"}`). All other fields are metadata."""
+_EXAMPLE = (
+    '{"instruction": "Is the oven hot?", "completions": [{"model": "baker", "response": "Not yet.", '
+    '"annotations": {"honesty": {"Rating": "4", "Rationale": "It is cold."}}, "overall_score": 7.5}, '
+    '{"model": "cook", "response": "Hot!", "overall_score": 3}]}\n'
+)
+
+IMPORTER = Importer(
+    name="completions",
+    summary="a prompt with several systems' completions and scores a record (UltraFeedback)",
+    stream=with_head(_body),
+    detect=_detect,
+    description=_DESCRIPTION,
+    example=_EXAMPLE,
+    takes_pieces=True,
+)

@@ -1,0 +1,214 @@
+"""Two responses and a vote a row: comparisons as studies and judges write them down."""
+
+from __future__ import annotations
+
+from collections.abc import Collection as Names
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from annotations.formats.importers.base import Importer, Placed
+from annotations.formats.importers.collected import DATASET, OVERALL, Collection, clean_name
+from annotations.formats.importers.column_mapping import NAMES, plain_name
+from annotations.formats.importers.crossed import VotesOfOne
+from annotations.formats.importers.problems import Problems, Where
+from annotations.formats.importers.sample import FileSample
+from annotations.formats.importers.speakers import conversation, prompted
+from annotations.formats.importers.table_source import is_missing, number_in, read_rows
+from annotations.formats.records import PreferenceRecord
+
+Preferred = Literal["a", "b", "tie", "both_bad"]
+
+_ARMS = (("a", "b"), ("1", "2"), ("0", "1"), ("left", "right"), ("first", "second"))
+_RESPONSES = (
+    *("response", "answer", "output", "completion", "reply", "text", "summary", "generation"),
+    *("candidate", "humanref", "modelresponse", "systemresponse"),
+)
+_SYSTEMS = ("model", "system", "generator", "modelname", "systemname", "bot")
+_SCORES = ("score", "rating")
+_VOTES = (
+    *("winner", "preference", "preferred", "vote", "choice", "chosen", "better", "verdict"),
+    *("betterresponse", "betterresponseid", "overallpreference", "preferredresponse"),
+    *("preferredmodel", "judgment", "judgement", "labels", "label"),
+)
+_TIES = frozenset(["tie", "ties", "tied", "equal", "same", "draw", "both", "neutral", "neither"])
+_BAD = frozenset(["tiebothbad", "bothbad", "botharebad", "neithergood"])
+_WHOLE_NUMBER_SAYS_A_WON = "humanref"
+"""SHP: 1 means that A was preferred, 0 that B was."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Headings; "" for those not there."""
+
+    arms: tuple[str, str]
+    stem: str
+    responses: tuple[str, str]
+    systems: tuple[str, str]
+    scores: tuple[str, str]
+    vote: str
+    conversation: str
+    context: str
+    prompt: str
+    rater: str
+    aspect: str
+    comment: str
+
+    @classmethod
+    def of(cls, keys: Names[str]) -> _Columns | None:
+        plain = {plain_name(key): key for key in reversed(list(keys))}
+
+        def pair(stems: tuple[str, ...], arms: tuple[str, str]) -> tuple[str, tuple[str, str]]:
+            for stem in stems:
+                for names in ([f"{stem}{one}" for one in arms], [f"{one}{stem}" for one in arms]):
+                    if all(name in plain for name in names):
+                        return stem, (plain[names[0]], plain[names[1]])
+            return "", ("", "")
+
+        def one(known: tuple[str, ...]) -> str:
+            return next((plain[name] for name in known if name in plain), "")
+
+        for arms in _ARMS:
+            stem, responses = pair(_RESPONSES, arms)
+            if stem and (vote := one(_VOTES)):
+                _, systems = pair(_SYSTEMS, arms)
+                _, scores = pair(_SCORES, arms)
+                return cls(
+                    *(arms, stem, responses, systems, scores, vote),
+                    *(one(NAMES["conversation"]), one(NAMES["context"]), one(NAMES["prompt"])),
+                    *(one(NAMES["rater"]), one(NAMES["aspect"]), one(NAMES["comment"])),
+                )
+        return None
+
+    def used(self) -> set[str]:
+        named = (self.vote, self.conversation, self.context, self.prompt, self.rater, self.aspect)
+        return {*self.responses, *self.systems, *self.scores, *named, self.comment}
+
+    def preferred(self, written: str, systems: tuple[str, str]) -> Preferred | None:
+        """What a vote says; None where it names neither."""
+        word = plain_name(written)
+        number = number_in(written)
+        if number is not None and number == int(number):
+            word = str(int(number))
+        if self.stem == _WHOLE_NUMBER_SAYS_A_WON and word in ("0", "1"):
+            return "a" if word == "1" else "b"
+        if word in _TIES or (word == "0" and self.arms == ("1", "2")):
+            return "tie"
+        if word in _BAD:
+            return "both_bad"
+        for place, preferred in enumerate(("a", "b")):
+            arm = self.arms[place]
+            names = {arm, f"{self.stem}{arm}", f"{arm}{self.stem}", f"model{arm}", f"system{arm}"}
+            names |= {plain_name(systems[place]), plain_name(self.responses[place]), f"option{arm}"}
+            if word in names and systems[0] != systems[1]:
+                return preferred  # type: ignore[return-value]
+        return None
+
+
+def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
+    """Read comparisons.
+
+    Args:
+        path: table or JSON rows with two responses and a vote.
+        _part: ignored, the file holds one corpus.
+        problems: collects faults.
+
+    Returns:
+        Iterator over records. Rows with one id, or without ids one context, are a dialogue; where
+        the systems have no names they are called as the columns of the responses, and rows of
+        one dialogue have the same two responses.
+
+    Raises:
+        ImportFailed: as in ``open_table``; where the columns are not there.
+    """
+    collection, votes = Collection(problems), VotesOfOne()
+    ids: dict[tuple[str, ...], str] = {}
+    columns: _Columns | None = None
+    for line, row in read_rows(path, problems):
+        columns = columns or _Columns.of(row)
+        if columns is None:
+            problems.stop(line, "", "has not the columns of two responses and of a vote")
+        _take(row, columns, line, collection, ids, votes)
+    yield from collection.records()
+
+
+def _take(
+    row: Mapping[str, str],
+    columns: _Columns,
+    line: Where,
+    collection: Collection,
+    ids: dict[tuple[str, ...], str],
+    votes: VotesOfOne,
+) -> None:
+    problems = collection.problems
+    texts = (row[columns.responses[0]].strip(), row[columns.responses[1]].strip())
+    named = tuple(clean_name(row.get(name)) for name in columns.systems)
+    systems = (named[0] or columns.responses[0], named[1] or columns.responses[1])
+    context, prompt = row.get(columns.context, ""), row.get(columns.prompt, "").strip()
+    name = clean_name(row.get(columns.conversation))
+    if not name:
+        key = (context, prompt) if all(named) else (context, prompt, *texts)
+        name = ids.setdefault(key, str(len(ids) + 1))
+    one = collection.conversation(name, line)
+    before = (conversation(context) if context.strip() else ()) + (
+        prompted(prompt) if prompt else ()
+    )
+    one.turn(0, line, before)
+    sample = int(systems[0] == systems[1])
+    one.response(0, systems[0], texts[0], line)
+    one.response(0, systems[1], texts[1], line, sample)
+    used = columns.used()
+    metadata = {key: text for key, text in row.items() if key not in used and not is_missing(text)}
+    rater = clean_name(row.get(columns.rater)) or DATASET
+    for heading, system in zip(columns.scores, systems, strict=True):
+        score = number_in(row.get(heading, "")) if heading else None
+        if score is not None and not sample:
+            one.rate(0, system, rater, "score", score, line)
+    written = row[columns.vote].strip()
+    if is_missing(written):
+        problems.skip(line, columns.vote, "is empty: no vote")
+        return
+    preferred = columns.preferred(written, systems)
+    if preferred is None:
+        arms = " nor ".join(columns.arms)
+        problems.add(line, columns.vote, f"names neither {arms}, nor a tie: {written[:50]!r}")
+        return
+    aspect = clean_name(row.get(columns.aspect)) or OVERALL
+    record = PreferenceRecord(
+        *(name, 0, *systems, preferred, rater),
+        votes.name(aspect, (name, *systems, rater)),
+        sample_b=sample,
+        comment=row.get(columns.comment, "").strip(),
+        metadata=metadata,
+    )
+    one.prefer(record, line)
+
+
+def _detect(sample: FileSample) -> float:
+    if sample.kind not in ("table", "rows", "json lines", "json array"):
+        return 0.0
+    return 0.7 if _Columns.of(sorted(sample.keys)) else 0.0
+
+
+_DESCRIPTION = """\
+CSV, XLSX, Parquet, a JSON array or JSON lines: one comparison a row, two responses (`response_a`
+and `response_b`, `answer_1` and `answer_2`, `output_left` and `output_right`, …) to a `prompt` or
+`context`, and a vote (`winner`, `preference`, `choice`, …): `A`, `B`, `model_a`, a system's name,
+`tie`, `both bad`. `model_a` and `model_b` name the systems, else the columns of the responses do;
+`annotator`, `aspect`, `comment`, an id and two scores (`score_a`, `score_b`) are known, too. All
+other columns are metadata of the preference."""
+_EXAMPLE = """\
+prompt,response_a,response_b,model_a,model_b,winner,annotator
+Is the oven hot?,Not yet.,Hot!,baker,cook,A,ann
+"""
+
+IMPORTER = Importer(
+    name="response-pairs",
+    summary="two responses and a vote a row (CSV, XLSX, Parquet, JSON)",
+    stream=stream,
+    detect=_detect,
+    description=_DESCRIPTION,
+    example=_EXAMPLE,
+    takes_pieces=True,
+)

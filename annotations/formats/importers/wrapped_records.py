@@ -1,0 +1,145 @@
+"""Records that do not stand at the top of a JSON file: in a list of an object (``{"data": […]}``,
+``{"train": […], "test": […]}``), or under their ids."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+BEGINNING = 256 * 1024
+"""Bytes of a file by which its layout is known."""
+FIRST_RECORDS = 5
+SPLITS = frozenset(["train", "validation", "valid", "val", "dev", "test"])
+LISTS = SPLITS | {
+    *("data", "conversations", "dialogues", "dialogs", "chats", "threads", "records", "rows"),
+    *("examples", "items", "instances", "samples", "results", "logs", "entries"),
+}
+"""Names of lists of records."""
+ROLE_KEYS = ("role", "from", "speaker", "sender", "author", "type")
+TEXT_KEYS = ("content", "parts", "value", "text", "utterance", "message", "data", "tool_calls")
+CHAT_KEYS = (
+    *("messages", "conversation", "conversations", "chat_messages", "contents", "dialogue"),
+    *("dialog", "turns", "chat", "history", "utterances", "log"),
+)
+"""Names of the list of messages of one conversation."""
+_GAP = re.compile(r"[\s,]*")
+_COLON = re.compile(r"\s*:\s*")
+
+
+def is_message(value: Any) -> bool:
+    """Whether a parsed value says who speaks and what.
+
+    Args:
+        value: any parsed JSON value.
+
+    Returns:
+        True for an object with one of ``ROLE_KEYS`` and one of ``TEXT_KEYS``.
+    """
+    return (
+        isinstance(value, Mapping)
+        and any(key in value for key in ROLE_KEYS)
+        and any(key in value for key in TEXT_KEYS)
+    )
+
+
+def chat_key(record: Mapping[str, Any]) -> str:
+    """The field of a record that is a list of messages.
+
+    Args:
+        record: a parsed object.
+
+    Returns:
+        The first of ``CHAT_KEYS`` under which there is one, perhaps as JSON in a text; "" for none.
+    """
+    for key in CHAT_KEYS:
+        value = record.get(key)
+        if isinstance(value, str) and value.lstrip().startswith("[{"):
+            try:
+                value = json.loads(value)
+            except (ValueError, RecursionError):
+                continue
+        if isinstance(value, list) and value and is_message(value[0]):
+            return key
+    return ""
+
+
+def array_values(text: str) -> tuple[Any, ...]:
+    """The first values of a JSON array that may be cut anywhere.
+
+    Args:
+        text: begins with the bracket.
+
+    Returns:
+        At most ``FIRST_RECORDS`` whole values.
+    """
+    values: list[Any] = []
+    decoder, place = json.JSONDecoder(), 1
+    try:
+        while len(values) < FIRST_RECORDS:
+            place = _after(_GAP, text, place)
+            if text[place : place + 1] in ("", "]"):
+                break
+            value, place = decoder.raw_decode(text, place)
+            values.append(value)
+    except (ValueError, RecursionError):
+        pass
+    return tuple(values)
+
+
+def wrapped_records(text: str) -> tuple[Any, ...]:
+    """The first records that stand within the one object that a file holds.
+
+    Args:
+        text: beginning of a file, which may be cut anywhere.
+
+    Returns:
+        At most ``FIRST_RECORDS`` of them; none where the object is a record itself, or where each
+        line is one.
+    """
+    if not text.startswith("{") or _is_of_lines(text):
+        return ()
+    decoder, place = json.JSONDecoder(), 1
+    by_id: list[Any] = []
+    try:
+        while len(by_id) < FIRST_RECORDS:
+            place = _after(_GAP, text, place)
+            if text[place : place + 1] != '"':
+                break
+            key, place = decoder.raw_decode(text, place)
+            place = _after(_COLON, text, place)
+            if key in LISTS and text[place : place + 1] == "[":
+                records = array_values(text[place:])
+                if records and all(map(_is_record, records)):
+                    return records
+            value, place = decoder.raw_decode(text, place)
+            if isinstance(value, dict) and chat_key(value):
+                by_id.append({**value, "id": key})
+            elif by_id:
+                return ()
+    except (ValueError, RecursionError):
+        pass
+    return tuple(by_id)
+
+
+def _is_record(value: Any) -> bool:
+    if isinstance(value, list):
+        return bool(value) and is_message(value[0])
+    return isinstance(value, dict) and bool(value) and not is_message(value)
+
+
+def _is_of_lines(text: str) -> bool:
+    line, _, rest = text.partition("\n")
+    if not rest.strip():
+        return False
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _after(pattern: re.Pattern[str], text: str, place: int) -> int:
+    found = pattern.match(text, place)
+    return found.end() if found else place
