@@ -9,7 +9,7 @@ from typing import Any
 
 from annotations.formats.importers.collected import clean_name
 from annotations.formats.importers.column_mapping import Column, TableMapping, guess_mapping
-from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.table import FIRST_ROWS
 from annotations.formats.importers.table_reader import turn_number
 from annotations.formats.importers.table_source import is_missing, number_in, open_table
@@ -50,7 +50,7 @@ class AddedRow:
         metadata: of a new response.
     """
 
-    line: int
+    line: Where
     conversation: str
     turn: int | None
     system: str
@@ -116,7 +116,7 @@ def _again(first: list[Any], rest: Iterator[Any]) -> Iterator[Any]:
 def _rows(
     mapping: TableMapping,
     heading: tuple[str, ...],
-    rows: Iterator[tuple[int, list[str]]],
+    rows: Iterator[tuple[Where, list[str]]],
     decimal_comma: bool,
     problems: Problems,
 ) -> Iterator[AddedRow]:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.collected import DATASET, Collection, clean_name
-from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import has_keys
 from annotations.formats.importers.table_source import open_table
 from annotations.formats.records import Message, PreferenceRecord
@@ -78,7 +78,7 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
 
 
 def _texts(
-    row: Mapping[str, str], name: str, line: int, problems: Problems
+    row: Mapping[str, str], name: str, line: Where, problems: Problems
 ) -> tuple[str, ...] | None:
     """A JSON list of texts, null as an empty one; a plain text is the only one of its list."""
     written = row.get(name)

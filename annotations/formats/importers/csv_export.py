@@ -31,7 +31,7 @@ _COLUMNS = {
     RATINGS: ("dialogue_id", "turn", "system", "rater", "aspect", "score", "comment"),
 }
 
-Row = tuple[int, dict[str, str]]
+Row = tuple[Where, dict[str, str]]
 
 
 def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.collected import Collection
-from annotations.formats.importers.problems import ImportFailed, Problems
+from annotations.formats.importers.problems import ImportFailed, Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.survey_items import (
     SurveyFiles,
@@ -73,7 +73,9 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     yield from collection.records()
 
 
-def _take(question: str, text: str, rater: str, line: int, items: Mapping[str, SurveyItem]) -> None:
+def _take(
+    question: str, text: str, rater: str, line: Where, items: Mapping[str, SurveyItem]
+) -> None:
     item = item_of(question, items)
     if item is None:
         _prefer(text, rater, line, items)
@@ -90,7 +92,7 @@ def _take(question: str, text: str, rater: str, line: int, items: Mapping[str, S
     item.of.label(item.turn, item.system, rater, aspect, value, line)
 
 
-def _prefer(text: str, rater: str, line: int, items: Mapping[str, SurveyItem]) -> None:
+def _prefer(text: str, rater: str, line: Where, items: Mapping[str, SurveyItem]) -> None:
     """An answer that names an item, or no difference, of a question about the first two."""
     pair = list(items.values())[:2]
     if len(pair) < 2 or pair[0].of is not pair[1].of:

@@ -59,10 +59,10 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     """
     collection = Collection(problems)
     files = survey_files(path, collection, problems)
-    imports, imports_line, numeric = _questions(files.answers, problems)
+    imports, imports_row, numeric = _questions(files.answers, problems)
     first = next(iter(files.items.values()), None)
-    for line, row in read_rows(files.answers, problems):
-        if line <= imports_line:
+    for number, (line, row) in enumerate(read_rows(files.answers, problems)):
+        if number <= imports_row:
             continue
         if "preview" in f"{row.get(_STATUS, '')} {row.get(_CHANNEL, '')}".casefold():
             problems.skip(line, _STATUS, "is a preview")
@@ -95,11 +95,11 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
 
 
 def _questions(path: Path, problems: Problems) -> tuple[dict[str, str], int, set[str]]:
-    """(import id by question, line of the import ids, questions in whose answers numbers stand)."""
+    """(import id by question, index of their row, questions in whose answers numbers stand)."""
     imports: dict[str, str] = {}
-    imports_line = 0
+    imports_row = 0
     numeric: set[str] = set()
-    for number, (line, row) in enumerate(read_rows(path, Problems(path.name))):
+    for number, (_, row) in enumerate(read_rows(path, Problems(path.name))):
         if imports:
             for name in imports.keys() - numeric:
                 is_typed = imports[name].rstrip('"}').endswith("_TEXT")
@@ -107,10 +107,10 @@ def _questions(path: Path, problems: Problems) -> tuple[dict[str, str], int, set
                     numeric.add(name)
         elif number < 3 and _is_imports(row.values()):
             imports = {name: one for name, one in row.items() if name not in _OF_THE_VISIT}
-            imports_line = line
+            imports_row = number
     if not imports:
         problems.stop("", "", f"{path.name} has no row of import ids, as Qualtrics writes it")
-    return imports, imports_line, numeric
+    return imports, imports_row, numeric
 
 
 def _is_imports(cells: Sequence[str] | object) -> bool:

@@ -118,7 +118,8 @@ def survey_files(folder: Path, collection: Collection, problems: Problems) -> Su
     mapping = guess_mapping(table.heading, [])
     used = {column.use: name for name, column in reversed(list(mapping.columns.items()))}
     used.pop("metadata", None)
-    key_name = next(name for name in table.heading if name not in used.values())
+    others = [name for name in table.heading if name not in used.values()]
+    key_name = others[0] if others else used.pop("prompt")
     for line, cells in table.rows:
         row = dict(zip(table.heading, cells, strict=True))
         taken = {use: row[name].strip() for use, name in used.items()}
@@ -126,7 +127,7 @@ def survey_files(folder: Path, collection: Collection, problems: Problems) -> Su
         one = collection.conversation(taken.get("conversation") or key, line)
         written = taken.get("turn", "")
         number = int(written) if written.isdecimal() and len(written) < 10 else 0
-        context = taken.get("context", "")
+        context = taken.get("context", "") or taken.get("prompt", "")
         system = clean_name(taken.get("system")) or ASSISTANT
         one.turn(number, line, conversation(context) if context else ())
         one.response(number, system, taken["response"], line)
@@ -137,7 +138,8 @@ def survey_files(folder: Path, collection: Collection, problems: Problems) -> Su
 def is_items(heading: tuple[str, ...] | frozenset[str]) -> bool:
     """Whether a table of this heading names items: a response, a system, and a key of its own."""
     uses = [column.use for column in guess_mapping(sorted(heading), []).columns.values()]
-    return {"response", "system"} <= set(uses) and "metadata" in uses and len(uses) <= 12
+    has_key = "metadata" in uses or "prompt" in uses
+    return {"response", "system"} <= set(uses) and has_key and len(uses) <= 12
 
 
 def item_of(question: str, items: Mapping[str, SurveyItem]) -> SurveyItem | None:

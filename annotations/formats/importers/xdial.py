@@ -16,7 +16,7 @@ from annotations.formats.importers.collected import (
     Conversation,
     add_log,
 )
-from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.speakers import alternating
 from annotations.formats.importers.table_source import is_missing, number_in, read_rows
@@ -109,7 +109,7 @@ def _rate(
     number: int | None,
     system: str,
     row: Mapping[str, str],
-    line: int,
+    line: Where,
     collection: Collection,
     problems: Problems,
 ) -> None:
