@@ -148,7 +148,7 @@ def _form_page(
         "version": version,
         "form": form,
         "columns": columns if len(columns) <= MAX_MAPPED_COLUMNS else [],
-        "uses": [use for use in USES if use not in ("context", "reference", "persona")],
+        "uses": USES,
         "preview": shown,
         "problems": [str(replace(one, file=file_name)) for one in failure.problems]
         if failure
