@@ -5,6 +5,7 @@ and bob."""
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,53 @@ RATINGS = """dialog_id,turn,system,rater,score
 d0,0,echo,cat,3
 d1,0,echo,ann,5
 """
+
+
+class TestRecords:
+    """Lines of ``jsonl``; those of the corpus itself, its systems, raters and dialogues, are passed
+    over."""
+
+    def test_responses_ratings_and_labels_are_added(
+        self, version: CorpusVersion, tmp_path: Path
+    ) -> None:
+        place = {"dialogue_id": "d0", "turn": 0}
+        of_cook = {**place, "system": "cook", "rater": "cat"}
+        lines = [
+            {"type": "corpus", "name": "more"},
+            {"type": "response", **place, "system": "cook", "text": "Leeks."},
+            {"type": "rating", **of_cook, "aspect": "overall", "score": 3, "comment": "hot"},
+            {"type": "label", **of_cook, "question": "fault", "value": "short"},
+            {"type": "rating", **of_cook, "turn": None, "aspect": "overall", "score": 2},
+        ]
+        before = scores(version)
+        outcome = added(version, tmp_path, "".join(json.dumps(one) + "\n" for one in lines))
+        assert scores(outcome.version) - before == {
+            ("d0", 0, "cook", "cat", "overall", 3.0),
+            ("d0", None, "cook", "cat", "overall", 2.0),
+        }
+        assert outcome.added.as_json() == {
+            "systems": 1,
+            "responses": 1,
+            "raters": 1,
+            "ratings": 2,
+            "labels": 1,
+        }
+
+    @pytest.mark.parametrize(
+        ("changes", "fault"),
+        [
+            ({"type": "preference"}, "a preference cannot be added: response, rating, label can"),
+            ({"sample": 1}, "further samples and labels of messages cannot be added"),
+            ({"type": "label", "value": ["a"]}, "a list of categories cannot be added"),
+        ],
+    )
+    def test_what_cannot_be_added_is_a_fault(
+        self, version: CorpusVersion, tmp_path: Path, changes: dict[str, object], fault: str
+    ) -> None:
+        line = {"type": "response", "dialogue_id": "d0", "turn": 0, "system": "cook", "text": "Hi"}
+        rating = {**line, "type": "rating", "system": "echo", "rater": "ann", "aspect": "overall"}
+        text = "".join(json.dumps(one) + "\n" for one in ({**rating, "score": 1}, line | changes))
+        assert any(fault in one for one in faults(version, tmp_path, text))
 
 
 class TestRatings:

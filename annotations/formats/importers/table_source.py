@@ -254,6 +254,9 @@ def _json_table(path: Path, problems: Problems) -> Table:
     """Columns are the keys of the first hundred rows; a value that is no text is written as
     JSON."""
     first = list(islice(_json_rows(path, problems), 100))
+    kinds = (*_HEADS, *_ADDED, "preference")
+    if any("dialogue_id" in row for _, row in first) and first[0][1].get("type") in kinds:
+        return _table_of_records(path, problems)
     names = tuple(dict.fromkeys(str(key) for _, row in first for key in row))
     if not names:
         problems.stop("", "", "holds no rows with keys")
@@ -268,6 +271,38 @@ def _json_table(path: Path, problems: Problems) -> Table:
             yield number, [_json_cell(row.get(name)) for name in names]
 
     return Table(names, 0, True, _of_width(rows(), len(names), problems))
+
+
+_HEADS = ("corpus", "system", "rater", "dialogue")
+_ADDED = ("response", "rating", "label")
+_ADDED_COLUMNS = (
+    *("dialogue_id", "turn", "system", "response", "rater", "aspect", "score", "comment"),
+)
+
+
+def _table_of_records(path: Path, problems: Problems) -> Table:
+    """Responses, ratings and labels of the format ``jsonl``, which add to a corpus; it has what
+    stands before them already."""
+
+    def rows() -> Iterator[tuple[Where, list[str]]]:
+        for line, record in json_rows(path, problems):
+            kind = record.get("type") if isinstance(record, dict) else None
+            if kind in _HEADS:
+                continue
+            if kind not in _ADDED:
+                found = f"a {kind}" if isinstance(kind, str) else "this"
+                problems.add(line, "type", f"{found[:50]} cannot be added: {', '.join(_ADDED)} can")
+            elif record.get("sample") or record.get("message") is not None:
+                problems.add(line, "", "further samples and labels of messages cannot be added")
+            elif isinstance(record.get("value"), list):
+                problems.add(line, "value", "a list of categories cannot be added")
+            else:
+                cells = {**record, "response": record.get("text") if kind == "response" else None}
+                if kind == "label":
+                    cells |= {"aspect": record.get("question"), "score": record.get("value")}
+                yield line, [_json_cell(cells.get(name)) for name in _ADDED_COLUMNS]
+
+    return Table(_ADDED_COLUMNS, 0, True, _of_width(rows(), len(_ADDED_COLUMNS), problems))
 
 
 def _json_rows(path: Path, problems: Problems) -> Iterator[tuple[Where, Mapping[str, Any]]]:
