@@ -10,10 +10,12 @@ from typing import Any
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.chat_messages import (
+    SYSTEM,
     USER,
     name_or,
     read_messages,
     rest_of,
+    system_prompt,
 )
 from annotations.formats.importers.crossed import Answers, CrossedDialogue, same_words
 from annotations.formats.importers.fields import JsonObject, kind_of
@@ -27,6 +29,7 @@ Messages = tuple[Message, ...]
 
 CHOSEN, REJECTED = "chosen", "rejected"
 _SCORE_KEYS = ("score_{}", "{}_score", "{}-score", "rating_{}", "{}_rating", "{}-rating")
+_PROMPT_KEYS = ("prompt", "instruction", "question", "query", "input")
 _MODEL_KEYS = ("{}_model", "{}-model", "model_{}")
 _SPEECH = re.compile(r"\n\n(Human|Assistant):[ \n]?")
 
@@ -130,11 +133,9 @@ def records_of_row(row: JsonObject, number: int) -> Iterator[Placed]:
         messages_in_field(row, CHOSEN, ASSISTANT),
         messages_in_field(row, REJECTED, ASSISTANT),
     )
-    prompt = (
-        messages_in_field(row, "prompt", USER)
-        if row.value.get("prompt") not in (None, "", [])
-        else ()
-    )
+    prompt_key = next((key for key in _PROMPT_KEYS if row.value.get(key)), "")
+    prompt = messages_in_field(row, prompt_key, USER) if prompt_key else ()
+    system_key, system_message = system_prompt(row)
     model_keys = [_key_in(row, _MODEL_KEYS, arm) for arm in (CHOSEN, REJECTED)]
     systems = [
         name_or(row, key, arm) for key, arm in zip(model_keys, (CHOSEN, REJECTED), strict=True)
@@ -146,7 +147,9 @@ def records_of_row(row: JsonObject, number: int) -> Iterator[Placed]:
         return
     chosen, rejected, prompt = _apart(chosen, rejected, prompt)
     score_keys = [_key_in(row, _SCORE_KEYS, arm) for arm in (CHOSEN, REJECTED)]
-    known = ("prompt", CHOSEN, REJECTED, *model_keys, *score_keys)
+    if system_message and not any(one.role == SYSTEM for one in prompt):
+        prompt = (system_message, *prompt)
+    known = ("prompt", prompt_key, system_key, CHOSEN, REJECTED, *model_keys, *score_keys)
     dialogue = CrossedDialogue(str(number), row.where, prompt, rest_of(row, known))
     names = (systems[0] or CHOSEN, systems[1] or REJECTED)
     samples = add_pair(dialogue, chosen, rejected, names, row.where, (CHOSEN, REJECTED))

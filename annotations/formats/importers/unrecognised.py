@@ -58,7 +58,7 @@ def why_unrecognised(path: Path, sample: FileSample) -> str:
 
 def _fields(sample: FileSample) -> str:
     names = sorted(sample.keys)
-    if not names:
+    if not names or (sample.kind == "table" and len(sample.cells) < 2):
         return ""
     listed = ", ".join(name[:40] for name in names[:_NAMED])
     listed += f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""

@@ -344,6 +344,16 @@ def test_a_vote_that_names_neither_response_is_a_fault(tmp_path: Path) -> None:
     ]
 
 
+def test_a_question_and_a_system_prompt_stand_before_both_answers(tmp_path: Path) -> None:
+    row = {"system": "Be brief.", "question": "Is it hot?", "chosen": "No.", "rejected": "Hot!"}
+    [dialogue] = of_type(read("preferences", lines_of(tmp_path, [row])), DialogueRecord)
+    assert [(one.role, one.text) for one in dialogue.messages] == [
+        ("system", "Be brief."),
+        ("user", "Is it hot?"),
+    ]
+    assert dialogue.metadata == {}
+
+
 # --- several completions a record -----------------------------------------------------------------
 
 
