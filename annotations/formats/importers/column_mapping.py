@@ -79,7 +79,8 @@ _ASPECT_AND_RATER = re.compile(rf"(.+?)[ _./-]+({_PERSON})", re.IGNORECASE)
 _RATER_AND_ASPECT = re.compile(rf"({_PERSON})[ _./-]+(.+)", re.IGNORECASE)
 _NO_SCORE = re.compile(
     r"(^|[ _.-])(time|timestamp|seconds?|secs?|s|ms|duration|date|day|year|id|ids|index|idx|age|"
-    r"length|len|count|words|tokens|version|seed|order|position|page|batch|split|fold|number|no|nr|n)"
+    r"length|len|count|words|tokens|version|seed|order|position|page|batch|split|fold|"
+    r"number|no|nr|n)"
     r"($|[ _.-])",
     re.IGNORECASE,
 )
@@ -183,7 +184,7 @@ def guess_mapping(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Tabl
 def _known_names(heading: Sequence[str]) -> dict[str, str]:
     """The plain name of each column; what stands in brackets (``Rating (1-5)``) is no part of it
     where no other column has the same name without it."""
-    without = {name: plain_name(re.sub(r"[(\[].*?[)\]]", "", name)) for name in heading}
+    without = {name: plain_name(re.sub(r"[(\[][^()\[\]]*[)\]]", "", name)) for name in heading}
     counts = Counter(without.values())
     return {name: one if counts[one] == 1 else plain_name(name) for name, one in without.items()}
 

@@ -135,14 +135,14 @@ def _detect(sample: FileSample) -> float:
 
 
 _DESCRIPTION = """\
-A JSON array or JSON lines: one prompt a record (`instruction`, `prompt`, `context`, `messages`) with
-a list of `completions` (or `responses`, `outputs`, `answers`), each with its text, the `model` and
-scores: a number a field, a list of one number a rater, or objects of these, such as `annotations`,
-by aspect (`{"Rating": "4", "Rationale": "…"}`). All other fields are metadata."""
+A JSON array or JSON lines: one prompt a record (`instruction`, `prompt`, `context`, `messages`)
+with a list of `completions` (or `responses`, `outputs`, `answers`), each with its text, the `model`
+and scores: a number a field, a list of one number a rater, or objects of these, such as
+`annotations`, by aspect (`{"Rating": "4", "Rationale": "…"}`). All other fields are metadata."""
 _EXAMPLE = (
-    '{"instruction": "Is the oven hot?", "completions": [{"model": "baker", "response": "Not yet.", '
-    '"annotations": {"honesty": {"Rating": "4", "Rationale": "It is cold."}}, "overall_score": 7.5}, '
-    '{"model": "cook", "response": "Hot!", "overall_score": 3}]}\n'
+    '{"instruction": "Is the oven hot?", "completions": [{"model": "baker", "response": "Not yet."'
+    ', "annotations": {"honesty": {"Rating": "4", "Rationale": "It is cold."}}, "overall_score": '
+    '7.5}, {"model": "cook", "response": "Hot!", "overall_score": 3}]}\n'
 )
 
 IMPORTER = Importer(

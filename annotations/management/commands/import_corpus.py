@@ -69,8 +69,8 @@ class Command(ConsoleCommand):
         parser.add_argument(
             "path",
             metavar="PATH",
-            help="file or folder, https://… or hf://OWNER/NAME[@REVISION][/FILE or /CONFIG:SPLIT]; at most "
-            "DIALEVAL_MAX_IMPORT_MB",
+            help="file or folder, https://… or hf://OWNER/NAME[@REVISION][/FILE or "
+            "/CONFIG:SPLIT]; at most DIALEVAL_MAX_IMPORT_MB",
         )
         parser.add_argument(
             "--slug",
