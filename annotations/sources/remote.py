@@ -193,23 +193,20 @@ class _Hub:
         data = [file for file in files if _DATA.search(file) and not _NO_DATA.search(file)]
         if len(data) == 1:
             return self._file(sha, data[0])
-        tables = self._converted() if self.address.revision in ("main", sha) else {}
-        if len(tables) == 1:
+        converted = self._converted() if self.address.revision in ("main", sha) else {}
+        if len(converted) == 1:
             target = self.folder / f"{name}.parquet"
-            self._join(*tables.values(), target)
+            self._join(*converted.values(), target)
             return Fetched(target, name, f"hf://datasets/{self.repository}@{sha}")
-        if tables:
-            named = ", ".join(list(tables)[:SHOWN_FILES])
-            more = f" and {len(tables) - SHOWN_FILES} more" if len(tables) > SHOWN_FILES else ""
+        if converted:
+            named = _listed(list(converted))
             raise DownloadFailed(
-                f"has several tables; name one as {self._name()}/CONFIG:SPLIT: {named}{more}"
+                f"has several tables; name one as {self._name()}/CONFIG:SPLIT: {named}"
             )
         if not data:
             raise DownloadFailed("has no file of data that is known")
-        more = f" and {len(data) - SHOWN_FILES} more" if len(data) > SHOWN_FILES else ""
-        named = ", ".join(data[:SHOWN_FILES])
         raise DownloadFailed(
-            f"has several files of data; name one as {self._name()}/FILE: {named}{more}"
+            f"has several files of data; name one as {self._name()}/FILE: {_listed(data)}"
         )
 
     def _file(self, sha: str, path: str) -> Fetched:
@@ -240,7 +237,7 @@ class _Hub:
         configs = {name.partition(":")[0] for name in tables}
         wanted = f"{config or (configs.pop() if len(configs) == 1 else '')}:{split}"
         if wanted not in tables:
-            found = ", ".join(list(tables)[:SHOWN_FILES]) or "none"
+            found = _listed(list(tables)) or "none"
             raise DownloadFailed(f"has no table {wanted[:200]}; it has {found}")
         name = self.repository.rpartition("/")[2]
         target = self.folder / f"{name}.parquet"
@@ -299,6 +296,11 @@ class _Hub:
         if refused.status in (401, 404) and code != "EntryNotFound":
             return "is not there, or HF_TOKEN may not read it"
         return str(refused)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN_FILES} more" if len(names) > SHOWN_FILES else ""
+    return ", ".join(names[:SHOWN_FILES]) + more
 
 
 def _commit_and_files(described: Any) -> tuple[str, list[str]]:

@@ -282,7 +282,7 @@ WRONG = {
     "NUL": (COOKS.replace(b"Leeks", rb"Le\u0000ks"), "NUL character"),
     "a NUL byte": (COOKS.replace(b"Leeks", b"Le\0ks"), "wrong.jsonl:2"),
     "bytes": (bytes(range(256)), "is not UTF-8"),
-    "another encoding": (COOKS.decode().encode("utf-16"), "UTF-16"),
+    "another encoding": (COOKS.replace(b"Leeks", "Läuche".encode("latin-1")), "is not UTF-8"),
     "nothing said": (lines({"type": "corpus"}), "wrong.jsonl"),
     "an unknown field": (lines({"type": "corpus", "nam": "x"}, dialogue()), "nam"),
 }

@@ -82,7 +82,7 @@ def _before(row: JsonObject) -> tuple[str, tuple[Message, ...] | None]:
     if row.value.get("messages"):
         return "messages", read_messages(row, "messages")
     for use in ("context", "prompt"):
-        for known in NAMES[use]:  # type: ignore[index]
+        for known in NAMES[use]:
             value = row.value.get(key := names.get(known, ""))
             if isinstance(value, str) and value.strip():
                 return key, (conversation if use == "context" else prompted)(value)

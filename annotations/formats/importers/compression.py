@@ -43,9 +43,9 @@ def decompressed(file: BinaryIO, suffix: str) -> io.BufferedReader:
     if suffix == ".gz":
         return io.BufferedReader(gzip.GzipFile(fileobj=file))
     if suffix == ".bz2":
-        return io.BufferedReader(bz2.BZ2File(file))  # type: ignore[arg-type]
+        return io.BufferedReader(bz2.BZ2File(file))
     if suffix == ".xz":
-        return io.BufferedReader(lzma.LZMAFile(file))  # type: ignore[arg-type]
+        return io.BufferedReader(lzma.LZMAFile(file))
     import pyarrow as pa
 
     return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd"))

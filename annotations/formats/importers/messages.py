@@ -79,7 +79,7 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
 def _detect(sample: FileSample) -> float:
     if sample.kind == "table":
         return 0.0
-    first = sample.record or next(iter(sample.records), None)
+    first = sample.records[0] if sample.records else None
     if isinstance(first, list):
         return 0.6 if first and is_message(first[0]) else 0.0
     return 0.6 if "messages" in sample.keys or chat_key(sample.record) else 0.0

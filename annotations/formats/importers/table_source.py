@@ -129,7 +129,8 @@ def open_table(path: Path, problems: Problems, heading_line: int = 0) -> Table:
     if not any(names):
         problems.stop(line, "", "names no column")
     below = chain(first[place + 1 :], rows)
-    return Table(names, line, delimiter != ",", _of_width(below, len(names), problems))
+    heading_line = line if isinstance(line, int) else 0
+    return Table(names, heading_line, delimiter != ",", _of_width(below, len(names), problems))
 
 
 def _table_of_files(
