@@ -196,7 +196,7 @@ class _Hub:
         converted = self._converted() if self.address.revision in ("main", sha) else {}
         if len(converted) == 1:
             target = self.folder / f"{name}.parquet"
-            self._join(*converted.values(), target)
+            self._join(next(iter(converted.values())), target)
             return Fetched(target, name, f"hf://datasets/{self.repository}@{sha}")
         if converted:
             named = _listed(list(converted))
