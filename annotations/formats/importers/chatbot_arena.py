@@ -20,6 +20,7 @@ from annotations.formats.importers.crossed import (
     same_words,
     split_metadata,
 )
+from annotations.formats.importers.data_files import data_size
 from annotations.formats.importers.fields import JsonObject
 from annotations.formats.importers.heads import DATASET, OVERALL, Body, with_head
 from annotations.formats.importers.json_rows import numbered_objects
@@ -84,7 +85,7 @@ def battles(turn_key: str) -> Body:
     """
 
     def body(path: Path, problems: Problems) -> Iterator[Placed]:
-        refuse_large(path.stat().st_size if path.is_file() else 0, problems)
+        refuse_large(data_size(path), problems)
         questions: dict[str, _Question] = {}
         for number, row in numbered_objects(path, problems):
             id_key = next((key for key in ("question_id", "id") if row.has(key)), "")

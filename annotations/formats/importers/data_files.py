@@ -45,3 +45,16 @@ def data_files(folder: Path) -> list[Path]:
     files = (one for one in folder.rglob("*") if one.is_file() and not one.is_symlink())
     names = (one.relative_to(folder).as_posix() for one in islice(files, MAX_FILES))
     return [folder / name for name in data_members(sorted(names))]
+
+
+def data_size(path: Path) -> int:
+    """Bytes of a file, or of the files of data in a folder.
+
+    Args:
+        path: of either.
+
+    Returns:
+        Their sum; 0 where there is none.
+    """
+    files = data_files(path) if path.is_dir() else [path]
+    return sum(one.stat().st_size for one in files if one.is_file())

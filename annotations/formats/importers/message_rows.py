@@ -16,6 +16,7 @@ from annotations.formats.importers.chat_messages import (
 from annotations.formats.importers.collected import clean_name
 from annotations.formats.importers.column_mapping import NAMES, plain_name
 from annotations.formats.importers.crossed import refuse_large, split_metadata
+from annotations.formats.importers.data_files import data_size
 from annotations.formats.importers.fields import JsonObject
 from annotations.formats.importers.heads import with_head
 from annotations.formats.importers.json_rows import numbered_objects
@@ -50,7 +51,7 @@ def _rows(path: Path, problems: Problems) -> Iterator[JsonObject]:
 
 
 def _body(path: Path, problems: Problems) -> Iterator[Placed]:
-    refuse_large(path.stat().st_size if path.is_file() else 0, problems)
+    refuse_large(data_size(path), problems)
     found: dict[str, list[tuple[Where, Message, Mapping[str, Any]]]] = {}
     columns: tuple[str, str, str, str] | None = None
     for row in _rows(path, problems):

@@ -11,7 +11,8 @@ from typing import Literal
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.collected import DATASET, OVERALL, Collection, clean_name
 from annotations.formats.importers.column_mapping import NAMES, plain_name
-from annotations.formats.importers.crossed import VotesOfOne
+from annotations.formats.importers.crossed import VotesOfOne, refuse_large
+from annotations.formats.importers.data_files import data_size
 from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.speakers import conversation, prompted
@@ -120,8 +121,10 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         one dialogue have the same two responses.
 
     Raises:
-        ImportFailed: as in ``open_table``; where the columns are not there.
+        ImportFailed: as in ``open_table``; where the columns are not there, or the file is larger
+            than memory allows (``refuse_large``).
     """
+    refuse_large(data_size(path), problems)
     collection, votes = Collection(problems), VotesOfOne()
     ids: dict[tuple[str, ...], str] = {}
     columns: _Columns | None = None
