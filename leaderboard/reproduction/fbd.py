@@ -57,7 +57,7 @@ class _Column:
     slug: str
     place: int
     """Which of the published pairs of a row are this column's."""
-    asked: str = ""
+    requested_aspect: str = ""
     """The aspect, "" for the main one."""
     version: CorpusVersion | None = None
     systems: list[System] = field(default_factory=list)
@@ -147,7 +147,7 @@ def _columns(named: Mapping[str, str], aspects: Sequence[str]) -> list[_Column]:
 def _compute(column: _Column, wanted: Sequence[Configuration], resamples: int, seed: int) -> None:
     try:
         column.version = version_of(column.slug)
-        column.aspect = resolve_aspect(column.version, column.asked or None)
+        column.aspect = resolve_aspect(column.version, column.requested_aspect or None)
     except NotFound:
         return
     column.systems = select_systems(column.version)
@@ -239,7 +239,7 @@ def _no_corpus(column: _Column) -> str:
 
 def _corpus_document(column: _Column) -> dict[str, Any]:
     document: dict[str, Any] = {
-        "title": column.asked.capitalize() or column.published.title,
+        "title": column.requested_aspect.capitalize() or column.published.title,
         "corpus": column.slug,
         "published_systems": list(column.published.systems),
         "published_decoding": list(column.published.decoding),
@@ -283,7 +283,7 @@ def _cell(
     row = column.rows.get(configuration.text)
     found: dict[str, Any] = {
         "corpus": column.slug,
-        **({"aspect": column.asked} if column.asked else {}),
+        **({"aspect": column.requested_aspect} if column.requested_aspect else {}),
         "published": [
             {
                 "encoder": encoder or None,

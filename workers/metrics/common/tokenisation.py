@@ -4,9 +4,9 @@ tokeniser, each with a name.
 ``tokenize=auto`` follows the corpus's language: ``words`` for English, and where no language is
 known, which cuts at white space and makes each character a token in scripts that are written
 without spaces; sacrebleu's tokenisers for Chinese, Japanese and Korean, characters where words are
-written without spaces, else sacrebleu's ``intl``. ``parlai``, ``rouge-score`` and ``py-rouge`` are the rules
-of these packages to the letter, without Unicode folding: with them the papers' numbers were
-computed.
+written without spaces, else sacrebleu's ``intl``. ``parlai``, ``rouge-score`` and ``py-rouge`` are
+the rules of these packages to the letter, without Unicode folding: with them the papers' numbers
+were computed.
 """
 
 from __future__ import annotations

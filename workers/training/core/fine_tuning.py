@@ -136,15 +136,15 @@ def _token_ids(
 ) -> list[list[int]]:
     """Of a masked model each utterance after all before it, the beginning cut; of a causal one each
     dialogue, an end after every utterance, in pieces."""
-    said = [[one.text.strip() for one in dialogue.utterances] for dialogue in dialogues]
+    utterances = [[one.text.strip() for one in dialogue.utterances] for dialogue in dialogues]
     if kind == "masked":
-        texts = [" ".join(of[: place + 1]) for of in said for place in range(1, len(of))]
+        texts = [" ".join(of[: place + 1]) for of in utterances for place in range(1, len(of))]
         capacity = room - tokens.special_tokens(texts=1)
         found = [tokens.framed([ids[-capacity:]], False).ids for ids in tokens.ids(texts)]
     else:
         spoken = [
             [token for ids in tokens.ids(of_dialogue) for token in (*ids, end)]
-            for of_dialogue in said
+            for of_dialogue in utterances
         ]
         found = [ids[start : start + room] for ids in spoken for start in range(0, len(ids), room)]
     return [ids for ids in found if len(ids) > 1]
