@@ -4,7 +4,7 @@ Django here."""
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -93,6 +93,13 @@ class Estimate(OwnJson):
     @property
     def is_defined(self) -> bool:
         return self.value is not None
+
+    def __neg__(self) -> Estimate:
+        """With the opposite sign; an undefined one as it is."""
+        if self.value is None:
+            return self
+        ci = None if self.ci is None else (-self.ci[1], -self.ci[0])
+        return replace(self, value=-self.value, ci=ci)
 
     def as_json(self) -> dict[str, Any]:
         """``{"value", "p"?, "ci"?}`` when defined, ``{"value": null, "reason"}`` when not.

@@ -54,7 +54,7 @@ class Scrubbed:
     def __init__(self, secrets: tuple[str, ...]) -> None:
         self.scrubber = Scrubber(secrets)
 
-    def __call__(self, event: dict[str, Any], _hint: dict[str, Any]) -> dict[str, Any]:
+    def __call__(self, event: dict[str, Any], _details: dict[str, Any]) -> dict[str, Any]:
         params = event.get("request")
         if params:
             event["request"] = {name: params[name] for name in _OF_A_REQUEST if name in params}

@@ -185,7 +185,7 @@ def submission_document(submission: Submission, user: Any) -> dict[str, Any]:
         "scores": own_scores(submission, user),
         "rank": standing.rank if standing else None,
         "rank_reason": _why_no_rank(standing) if submission.round_id else METRIC_SCORES,
-        "is_settling": standing is not None and standing.is_settling,
+        "is_settling": standing is not None and standing.is_provisional,
         "attempts": attempts_document(submission.round, submission.team),
         "usage": {
             "calls": submission.calls,
@@ -255,7 +255,7 @@ def _why_no_rank(standing: submission_queries.Standing | None) -> str | None:
         return None
     if standing.other:
         return f"submission {standing.other} counts for the team"
-    if standing.is_settling:
+    if standing.is_provisional:
         return "the board is being computed"
     return standing.reason or "it is not on the board"
 

@@ -229,7 +229,7 @@ def parts_of(submission: Submission, viewer: Any) -> list[SystemScores]:
 class Standing:
     """Where it stands on the public leaderboard. ``rank`` is None with a ``reason`` where it has
     none; ``entries`` are those that have one. ``other`` is the public id of the team's submission
-    that stands there in its place, as its best or as its latest. ``is_settling``: the board is
+    that stands there in its place, as its best or as its latest. ``is_provisional``: the board is
     still being computed."""
 
     rank: int | None
@@ -237,7 +237,7 @@ class Standing:
     reason: str
     entries: int
     other: str = ""
-    is_settling: bool = False
+    is_provisional: bool = False
     other_is_best: bool = False
 
 
@@ -246,16 +246,18 @@ def standing_of(submission: Submission, viewer: Any) -> Standing | None:
     if submission.state != State.SCORED or submission.round is None or submission.team is None:
         return None
     board = round_board(submission.round, viewer)
-    settles = board.state in ("waiting", "stale")
+    provisional = board.state in ("waiting", "stale")
     if board.state == "failed" and not board.entries:
         return Standing(None, None, board.reason.rstrip("."), 0)
     ranked = sum(entry.rank is not None for entry in board.entries)
     entry = next((one for one in board.entries if one.submission == submission.public_id), None)
     if entry is not None:
-        return Standing(entry.rank, entry.worst_rank, entry.reason, ranked, is_settling=settles)
+        return Standing(
+            entry.rank, entry.worst_rank, entry.reason, ranked, is_provisional=provisional
+        )
     # An older board may hold the team's other submission where this one is the better.
     other = ""
-    if not settles:
+    if not provisional:
         competing = (
             one.submission or ""
             for one in board.entries
@@ -265,7 +267,7 @@ def standing_of(submission: Submission, viewer: Any) -> Standing | None:
         other = next(competing, "")
     # With a reason it counts nothing
     by_score = submission.round.entry == Round.Entry.BEST and not board.reason
-    return Standing(None, None, "", ranked, other, settles, other_is_best=by_score)
+    return Standing(None, None, "", ranked, other, provisional, other_is_best=by_score)
 
 
 def is_at_work(submission: Submission) -> bool:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from common.estimates import Estimate
 from common.tables import Cell, Column, Row, Table, estimate_cell
-from common.tables.numerals import written, written_p
+from common.tables.numerals import bracketed, written, written_p
 from leaderboard.answers.metric_pair import ComparedLevel, DifferenceOfPair, MetricPair
 from leaderboard.board_text import design_text
 from leaderboard.estimate_cells import COEFFICIENT_NAMES, COEFFICIENTS
@@ -82,7 +82,10 @@ def _verdict(document: MetricPair, level: str, found: ComparedLevel, coefficient
         return Verdict(level, f"not compared: {difference.reason}.")
     first, second = document.names
     ahead, behind = (first, second) if difference.value >= 0 else (second, first)
-    gap = f"{SYMBOLS[coefficient]} higher by {_distance(difference.value, difference.ci)}"
+    distance, ci = abs(difference.value), (difference if difference.value >= 0 else -difference).ci
+    decimals = _decimals(distance)
+    interval = f" {bracketed(ci, decimals)}" if ci else ""
+    gap = f"{SYMBOLS[coefficient]} higher by {written(distance, decimals)}{interval}"
     test, p = _main_test(found, numbers)
     if p is None:
         return Verdict(level, f"{ahead} is ahead, {gap}; whether by chance is not tested: {test}.")
@@ -101,15 +104,6 @@ def _verdict(document: MetricPair, level: str, found: ComparedLevel, coefficient
 def _population(found: ComparedLevel, test: str) -> str:
     """Of what the difference is said: it may hold for these systems and not be known of others."""
     return f", for {found.population}" if TEST_NAMES[found.advised] == test else ""
-
-
-def _distance(difference: float, ci: tuple[float, float] | None) -> str:
-    gap = abs(difference)
-    decimals = _decimals(gap)
-    if not ci:
-        return written(gap, decimals)
-    low, high = ci if difference >= 0 else (-ci[1], -ci[0])
-    return f"{written(gap, decimals)} [{written(low, decimals)}, {written(high, decimals)}]"
 
 
 FEWEST_DECIMALS, MOST_DECIMALS = 2, 4

@@ -4,7 +4,6 @@ and stored answers to the scatter plots of one metric."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -96,18 +95,11 @@ def _forest_row(row: CorrelationRow, params: BoardParams, letters: Letters | Non
     estimate = chosen_estimate(row, params.coefficient, params.shown_variant)
     return ForestRow(
         label_of(row),
-        estimate if row.higher_is_better else _turned(estimate),
+        estimate if row.higher_is_better else -estimate,
         letters.of(row.metric) if letters is not None else "",
         note=" ".join(part for part in (f"n = {row.n}", *coverage_badges([row])) if part),
         link=f"metrics/?{urlencode({'metric': row.metric})}#plots",
     )
-
-
-def _turned(estimate: Estimate) -> Estimate:
-    if estimate.value is None:
-        return estimate
-    ci = None if estimate.ci is None else (-estimate.ci[1], -estimate.ci[0])
-    return replace(estimate, value=-estimate.value, ci=ci)
 
 
 def _lines(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -17,11 +17,10 @@ from annotations.corpora.queries import NotFound, select_systems
 from annotations.corpora.shortcuts import aspect_or_404, version_or_404
 from annotations.corpora.shown_messages import ShownText
 from annotations.models import CorpusVersion, System
-from common.estimates import Estimate
 from common.tables import Table
 from common.text import parse_integer
 from common.web import page
-from leaderboard.answers.system_pair import MetricDifference, PairColumns, SystemPair
+from leaderboard.answers.system_pair import PairColumns, SystemPair
 from leaderboard.corpus_context import corpus_context
 from leaderboard.figures import Figure
 from leaderboard.pages.system_pair.figures import ItemDifference, pair_differences
@@ -305,6 +304,10 @@ def _figure(rows: PairRows, by: str, systems: tuple[System, System]) -> Figure |
         return None
     document = rows.document
     metric = next((one for one in document.metrics if one.metric == by), None)
+    compared = metric or document.human
+    difference = compared.difference
+    if metric is not None and not metric.higher_is_better:
+        difference = -difference  # as the items are
     items = [
         ItemDifference(_place(document.rows, row), float(gap))
         for row, gap in enumerate(rows.difference(by))
@@ -314,20 +317,11 @@ def _figure(rows: PairRows, by: str, systems: tuple[System, System]) -> Figure |
         items,
         (systems[0].name, systems[0].position),
         (systems[1].name, systems[1].position),
-        document.human.difference if metric is None else _better_first(metric),
+        difference,
         figure_id="pair-differences",
         measure=by or f"people's mean {document.aspect}",
         signature=signature(document),
     )
-
-
-def _better_first(metric: MetricDifference) -> Estimate:
-    """The mean difference, turned round where lower is better, as the items are."""
-    difference = metric.difference
-    if metric.higher_is_better or difference.value is None:
-        return difference
-    ends = difference.ci
-    return replace(difference, value=-difference.value, ci=(-ends[1], -ends[0]) if ends else None)
 
 
 def _place(columns: PairColumns, row: int) -> str:
