@@ -177,8 +177,9 @@ def _notes(document: PreferenceMetrics) -> tuple[str, ...]:
         notes.append(f"{SHARED_LETTER} {document.method}; Holm, {pairs}, 5 %.")
     notes += [
         (
-            "Intervals: 95 %, Wilson's over conversations. “Both bad” is a tie. Accuracy of people: "
-            "how often one person's vote matches another's that has a winner; a tie counts half."
+            "Intervals: 95 %, Wilson's over conversations. “Both bad” is a tie. Accuracy of "
+            "people: how often one person's vote matches another's that has a winner; a tie counts "
+            "half."
         ),
         f"Response length. {RESPONSE_LENGTH}",
     ]
