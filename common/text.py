@@ -1,10 +1,12 @@
 """What a text must be to be stored: printable in JSON, not endless, and not empty where it says
-something; and whole numbers as addresses, forms and files write them. Pure."""
+something; whole numbers as addresses, forms and files write them; and lists in a sentence.
+Pure."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 MAX_NAME = 200
 """Characters of an id, a system or a rater."""
@@ -71,6 +73,21 @@ def text_fault(text: str, limit: int, may_be_empty: bool = False) -> str:
         return f"holds a NUL character (character {text.index(chr(0)) + 1})"
     half = _HALF_PAIR.search(text)
     return f"holds half of a surrogate pair (character {half.start() + 1})" if half else ""
+
+
+def enumeration(names: Sequence[str], most: int | None = None) -> str:
+    """Format a list for a sentence.
+
+    Args:
+        names: what is listed.
+        most: how many are named at most, where that leaves out more than one.
+
+    Returns:
+        "a", "a, b and c", "a, b and 4 more"; "" of none.
+    """
+    if most is not None and len(names) > most + 1:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 DIGITS_OF_A_NUMBER, DIGITS_OF_A_KEY = 9, 18

@@ -12,7 +12,7 @@ from annotations.campaigns.rater_statistics.flags import (
     STRAIGHT_LINING_EXCESS,
     QualityFlag,
 )
-from common.tables.numerals import written
+from common.tables.numerals import with_interval, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,10 @@ def flag_text(flag: QualityFlag) -> FlagText:
             % {"limit": _percent(flag.limit), "excess": round(100 * STRAIGHT_LINING_EXCESS)},
         )
     if flag.kind == "alpha":
-        interval = (
-            "" if flag.ci is None else f" [{written(flag.ci[0], 2)}, {written(flag.ci[1], 2)}]"
-        )
         return FlagText(
             _("no agreement"),
-            _("Krippendorff's α with the others %(alpha)s%(interval)s on %(items)s items")
-            % {"alpha": written(flag.value, 2), "interval": interval, "items": flag.items},
+            _("Krippendorff's α with the others %(alpha)s on %(items)s items")
+            % {"alpha": with_interval(flag.value, flag.ci, 2), "items": flag.items},
             _(
                 "flagged below 0, where raters agree less than by chance; of at least "
                 "%(least)s items"

@@ -54,6 +54,22 @@ def bracketed(ci: tuple[float, float], decimals: int) -> str:
     return f"[{written(low, decimals)}, {written(high, decimals)}]"
 
 
+def with_interval(value: float, ci: tuple[float, float] | None, decimals: int) -> str:
+    """Format a number with its interval for a sentence.
+
+    Args:
+        value: any finite number.
+        ci: (low, high), None where there is none.
+        decimals: number of decimals of all three.
+
+    Returns:
+        "0.231 [0.120, 0.340]", or "0.231".
+    """
+    return (
+        f"{written(value, decimals)} {bracketed(ci, decimals)}" if ci else written(value, decimals)
+    )
+
+
 def written_p(p: float) -> str:
     """Format a p-value for running text.
 

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from common.tables import Cell, Column, Row, Table, mark_best
 from common.tables.lane import Lane, Mark
-from common.tables.numerals import bracketed, letter, written
+from common.tables.numerals import letter, with_interval, written
 from leaderboard.challenges.board.answer import BoardAnswer, BoardColumn, BoardEntry
 from leaderboard.challenges.board.history import TeamHistory, history_figure
 from leaderboard.challenges.board.standing import Score
@@ -124,12 +124,11 @@ def board_finding(answer: BoardAnswer) -> str:
         return ""
     first, *others = placed
     mean = first.scores[answer.ranking].mean
-    ci = f" {bracketed(mean.ci, 3)}" if mean.ci else ""
     finding = _("%(team)s leads with “%(name)s”, %(metric)s %(value)s") % {
         "team": first.team,
         "name": first.name,
         "metric": answer.metrics[answer.ranking].metric,
-        "value": f"{written(mean.value, 3)}{ci}",
+        "value": with_interval(mean.value, mean.ci, 3),
     }
     tied = [entry.team or "" for entry in others if entry.rank == first.rank]
     if not tied:

@@ -15,6 +15,7 @@ from annotations.models import CorpusVersion
 from common.cache import memoize
 from common.mathml import equations_of, mathml
 from common.roles import is_organiser
+from common.text import enumeration
 from common.web import page
 from leaderboard import queries
 from leaderboard.answers.metrics import Disagreement, ScoreDistribution
@@ -184,17 +185,13 @@ def _facts(configuration: Configuration) -> list[tuple[str, str]]:
     declared = configuration.metric
     needs = [NEEDS[need] for need in NEEDS if need in declared.needs]
     return [
-        ("Scores", _listed([f"{level}s" for level in LEVELS if level in declared.levels])),
-        ("Looks at", _listed(["the response", *needs])),
+        ("Scores", enumeration([f"{level}s" for level in LEVELS if level in declared.levels])),
+        ("Looks at", enumeration(["the response", *needs])),
         ("Better is", "higher" if declared.higher_is_better else "lower"),
         ("Range", _range_text(declared.value_range)),
         ("Runs on", QUEUES[declared.queue]),
         ("Version", declared.version),
     ]
-
-
-def _listed(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _range_text(ends: tuple[float | None, float | None]) -> str:

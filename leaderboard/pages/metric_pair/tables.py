@@ -8,7 +8,7 @@ from datetime import datetime
 
 from common.estimates import Estimate
 from common.tables import Cell, Column, Row, Table, estimate_cell
-from common.tables.numerals import bracketed, written, written_p
+from common.tables.numerals import with_interval, written, written_p
 from leaderboard.answers.metric_pair import ComparedLevel, DifferenceOfPair, MetricPair
 from leaderboard.board_text import design_text
 from leaderboard.estimate_cells import COEFFICIENT_NAMES, COEFFICIENTS
@@ -84,8 +84,7 @@ def _verdict(document: MetricPair, level: str, found: ComparedLevel, coefficient
     ahead, behind = (first, second) if difference.value >= 0 else (second, first)
     distance, ci = abs(difference.value), (difference if difference.value >= 0 else -difference).ci
     decimals = _decimals(distance)
-    interval = f" {bracketed(ci, decimals)}" if ci else ""
-    gap = f"{SYMBOLS[coefficient]} higher by {written(distance, decimals)}{interval}"
+    gap = f"{SYMBOLS[coefficient]} higher by {with_interval(distance, ci, decimals)}"
     test, p = _main_test(found, numbers)
     if p is None:
         return Verdict(level, f"{ahead} is ahead, {gap}; whether by chance is not tested: {test}.")

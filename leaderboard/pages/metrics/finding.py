@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 from annotations.models import CorpusVersion
 from common.cache import memoize
 from common.tables import Cell
-from common.tables.numerals import bracketed, written
+from common.tables.numerals import bracketed, with_interval, written
 from leaderboard.answers.metrics import MetricComparisons, MetricCorrelations
 from leaderboard.models import Analysis
 from leaderboard.pages.metrics.filters import BoardParams, parse_params
@@ -163,7 +163,7 @@ def _finding(
         drawn.append(
             DrawnMetric(
                 row.metric,
-                _written(estimate.value, estimate.ci),
+                with_interval(estimate.value or 0.0, estimate.ci, 2),
                 mark_safe(lane.row_svg(f"metric-{row.metric}", cell)),  # noqa: S308  it escapes
             )
         )
@@ -181,8 +181,3 @@ def _finding(
         drawn=tuple(drawn),
         axis=mark_safe(lane.header_svg()),  # noqa: S308  it escapes
     )
-
-
-def _written(value: float | None, ci: tuple[float, float] | None) -> str:
-    text = written(value or 0.0, 2)
-    return f"{text} {bracketed(ci, 2)}" if ci else text

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from annotations.corpora.queries import shown_systems
 from annotations.models import CorpusVersion
-from common.estimates import Estimate
-from common.tables.numerals import bracketed, written
+from common.tables.numerals import with_interval, written
 from leaderboard import queries
 from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
 from leaderboard.estimate_cells import COEFFICIENTS
@@ -64,9 +63,8 @@ def headline(
     estimate = chosen_estimate(best, params.coefficient, params.shown_variant)
     assert estimate.value is not None  # it is the best
     scope = f" for {best.generalises_to}" if estimate.ci and best.generalises_to else ""
-    how_far = (
-        f"{SYMBOLS[params.coefficient]} = {written(estimate.value, 2)}{_interval(estimate)}{scope}"
-    )
+    value = with_interval(estimate.value, estimate.ci, 2)
+    how_far = f"{SYMBOLS[params.coefficient]} = {value}{scope}"
     variant = "" if params.shown_variant == GLOBAL else f", {VARIANTS[params.shown_variant]}"
     turned = "" if best.higher_is_better else "; lower is better, so a negative value is good"
     first = (
@@ -87,11 +85,6 @@ def headline(
         )
         if part
     )
-
-
-def _interval(value: Estimate) -> str:
-    ci = value.ci
-    return f" {bracketed(ci, 2)}" if ci else ""
 
 
 def _apart(
@@ -167,8 +160,8 @@ def _people(document: MetricCorrelations, params: BoardParams) -> str:
             f"{ceiling.reason}."
         )
     else:
-        interval = _interval(ceiling)
-        text = f"A perfect metric could reach {symbol} = {written(ceiling.value, 2)}{interval}."
+        value = with_interval(ceiling.value, ceiling.ci, 2)
+        text = f"A perfect metric could reach {symbol} = {value}."
     if one_rater.value is not None:
         text += (
             f" A single rater correlates at {symbol} = {written(one_rater.value, 2)} with the "

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from common.correlation.resampling import MAX_UNDEFINED_SHARE
 from common.estimates import Estimate, Undefined
-from common.tables.numerals import written
+from common.tables.numerals import with_interval, written
+from common.text import enumeration
 from leaderboard.answers.preferences import (
-    MetricOnPreferences,
     OfPreferences,
     PreferenceMetrics,
     PreferenceStanding,
-    PreferredSystem,
 )
 from leaderboard.pages.preferences.system_tables import (
     on_elo_scale,
@@ -26,12 +25,7 @@ def interval_text(estimate: Estimate, decimals: int) -> str:
     """``1262 [1230, 1294]``; "" where it is undefined."""
     if estimate.value is None:
         return ""
-    ends = (
-        f" [{written(estimate.ci[0], decimals)}, {written(estimate.ci[1], decimals)}]"
-        if estimate.ci
-        else ""
-    )
-    return f"{written(estimate.value, decimals)}{ends}"
+    return with_interval(estimate.value, estimate.ci, decimals)
 
 
 def votes_text(document: OfPreferences) -> str:
@@ -63,11 +57,11 @@ def systems_headline(document: PreferenceStanding, *, controlled: bool) -> tuple
     rating = interval_text(on_elo_scale(shown_strength(best, controlled=controlled)), 0)
     finding = f"{best.system} is preferred most ({rating})"
     own = set(shown_groups(best, controlled=controlled))
-    near = [one for one in ranked[1:] if own & set(shown_groups(one, controlled=controlled))]
+    near = [one.system for one in ranked[1:] if own & set(shown_groups(one, controlled=controlled))]
     if not own:
         finding += "; without an interval nobody can say by how much."
     elif near:
-        finding += f"; not significantly different from it: {_names(near)}."
+        finding += f"; not significantly different from it: {enumeration(near, NAMED)}."
     else:
         finding += ", significantly ahead of all others."
     style = " Length, Markdown and emoji are held constant." if controlled else ""
@@ -78,13 +72,6 @@ def systems_headline(document: PreferenceStanding, *, controlled: bool) -> tuple
         else ""
     )
     return finding, f"{votes_text(document)}{style}{thin}"
-
-
-def _names(systems: list[PreferredSystem]) -> str:
-    names = [one.system for one in systems]
-    if len(names) > NAMED + 1:
-        return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def checks(document: PreferenceStanding) -> list[tuple[str, str, str]]:
@@ -153,8 +140,9 @@ def metrics_headline(document: PreferenceMetrics) -> tuple[str, str]:
         f"{best.metric} predicts preferences best: {interval_text(best.accuracy, 2)} of votes with "
         "a winner"
     )
-    near = _near(document, best)
-    finding += f"; not significantly different: {near}." if near else "."
+    groups = set(best.groups)
+    near = [row.metric for row in document.rows if row is not best and groups & set(row.groups)]
+    finding += f"; not significantly different: {enumeration(near, NAMED)}." if near else "."
     beside = []
     if document.people.accuracy.value is not None:
         beside.append(
@@ -164,11 +152,3 @@ def metrics_headline(document: PreferenceMetrics) -> tuple[str, str]:
     if baseline is not None and baseline.accuracy.value is not None:
         beside.append(f"Response length alone: {interval_text(baseline.accuracy, 2)}.")
     return finding, " ".join([*beside, votes_text(document)])
-
-
-def _near(document: PreferenceMetrics, best: MetricOnPreferences) -> str:
-    own = set(best.groups)
-    names = [row.metric for row in document.rows if row is not best and own & set(row.groups)]
-    if len(names) > NAMED + 1:
-        return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)

@@ -11,7 +11,7 @@ from annotations.agreement.krippendorff import RELIABLE, TENTATIVE
 from annotations.agreement.report import AgreementReport
 from annotations.agreement.score_use import ScoreUse
 from common.estimates import Estimate
-from common.tables.numerals import written
+from common.tables.numerals import with_interval, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +109,7 @@ def _threshold(limit: float) -> str:
 def _with_interval(estimate: Estimate) -> str:
     if estimate.value is None:
         return _("undefined: %(reason)s") % {"reason": estimate.reason}
-    ci = estimate.ci
-    interval = f" [{written(ci[0], 2)}, {written(ci[1], 2)}]" if ci else ""
-    return f"{written(estimate.value, 2)}{interval}"
+    return with_interval(estimate.value, estimate.ci, 2)
 
 
 def _percent(value: float) -> str:

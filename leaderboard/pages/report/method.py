@@ -3,11 +3,12 @@ what its statistics are from. Metrics bring their own citations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from annotations.agreement.report import AgreementReport
 from common.tables.numerals import written
+from common.text import enumeration
 from leaderboard.answers.metrics import MetricComparisons, MetricCorrelations
 from leaderboard.answers.raters import RaterEffects
 from leaderboard.board_text import design_text
@@ -120,7 +121,7 @@ def _intervals(document: MetricCorrelations) -> str:
     for level, words in document.interval.items():
         methods.setdefault(words, []).append(level)
     sentences = " ".join(
-        _sentence(f"{_and(levels)} level: {words}") for words, levels in methods.items()
+        _sentence(f"{enumeration(levels)} level: {words}") for words, levels in methods.items()
     )
     return f"All intervals are of 95 %. {sentences} Seed {document.seed}.".replace("  ", " ")
 
@@ -159,10 +160,6 @@ def _sentence(words: str) -> str:
     text = words.strip()
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?")) else f"{text}."
-
-
-def _and(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 
 STATISTICS: Mapping[str, str] = {

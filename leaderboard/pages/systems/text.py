@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from common.tables import Cell, Column, Row, Table
-from common.tables.numerals import written
+from common.tables.numerals import with_interval
+from common.text import enumeration
 from leaderboard.answers.systems import Neighbours, RankedSystem, Separating
 
 NAMED = 3
@@ -72,7 +73,8 @@ def _together(best: RankedSystem, others: Sequence[RankedSystem]) -> str:
     ends = best.human.ci
     if not ends:
         return ""
-    return _names([one.system for one in others if one.human.ci and one.human.ci[1] >= ends[0]])
+    near = [one.system for one in others if one.human.ci and one.human.ci[1] >= ends[0]]
+    return enumeration(near, NAMED)
 
 
 def _unsure(best: RankedSystem, others: Sequence[RankedSystem]) -> str:
@@ -80,26 +82,17 @@ def _unsure(best: RankedSystem, others: Sequence[RankedSystem]) -> str:
     ends = best.human.ci
     if not ends:
         return ""
-    return _names(
-        [
-            one.system
-            for one in others
-            if not one.human.ci and one.human.value is not None and one.human.value >= ends[0]
-        ]
-    )
-
-
-def _names(near: list[str]) -> str:
-    if len(near) > NAMED + 1:
-        return f"{', '.join(near[:NAMED])} and {len(near) - NAMED} more"
-    return f"{', '.join(near[:-1])} and {near[-1]}" if len(near) > 1 else "".join(near)
+    near = [
+        one.system
+        for one in others
+        if not one.human.ci and one.human.value is not None and one.human.value >= ends[0]
+    ]
+    return enumeration(near, NAMED)
 
 
 def _mean_text(system: RankedSystem) -> str:
-    mean, ends = system.human.value, system.human.ci
-    assert mean is not None  # it is rated
-    interval = f" [{written(ends[0], 2)}, {written(ends[1], 2)}]" if ends else ""
-    return f"{written(mean, 2)}{interval}"
+    assert system.human.value is not None  # it is rated
+    return with_interval(system.human.value, system.human.ci, 2)
 
 
 SENTENCES = 2
