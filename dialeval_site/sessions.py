@@ -1,4 +1,4 @@
-"""Sessions in the database, as Django keeps them. Every page of somebody with a log-in reads one."""
+"""Sessions in the database, as Django keeps them. Every page of a logged-in user reads one."""
 
 from __future__ import annotations
 

@@ -290,17 +290,17 @@ def chat_records(campaign: Campaign, name: str) -> Iterator[Record]:
     rated = list(counted.values_list("pk", flat=True))
     for start in range(0, len(rated), CHATS_AT_A_TIME):
         keys = rated[start : start + CHATS_AT_A_TIME]
-        said: dict[int, list[Message]] = {key: [] for key in keys}
+        messages_of: dict[int, list[Message]] = {key: [] for key in keys}
         done = Message.objects.filter(
             conversation__assignment__in=keys, state=Message.State.DONE
         ).order_by("number")
         for message in done.select_related("conversation"):
-            said[message.conversation.assignment_id].append(message)
+            messages_of[message.conversation.assignment_id].append(message)
         chats = counted.filter(pk__in=keys).select_related(
             "current", "conversation", "participation", "item__dialogue", "item__chat_system"
         )
         for chat in chats:
-            messages = said[chat.pk]
+            messages = messages_of[chat.pk]
             dialogue, system = f"chat-{chat.conversation.public_id}", chat.item.chat_system.name
             rater = f"rater {chat.participation.position + 1}"
             answers = [place for place, one in enumerate(messages) if one.speaker == "B"]

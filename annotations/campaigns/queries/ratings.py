@@ -98,8 +98,8 @@ def aspects_to_publish(campaign: Campaign) -> list[tuple[str, str]]:
     one first."""
     form = form_of_campaign(campaign)
     if campaign.is_of_pairs:
-        asked = form.questions if form else ()
-        found = [(one.key, one.name) for one in asked if one.type == "preference"]
+        questions = form.questions if form else ()
+        found = [(one.key, one.name) for one in questions if one.type == "preference"]
     else:
         found = aspects_of(campaign) if form else [(OVERALL, OVERALL)]
         if form and found:
