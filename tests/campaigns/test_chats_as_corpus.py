@@ -119,6 +119,14 @@ def test_of_a_form_scores_become_aspects_and_all_else_labels() -> None:
             "title": "Marks",
             "options": [{"key": "odd"}, {"key": "rude"}],
         },
+        {
+            "key": "fit",
+            "type": "utterance_labels",
+            "text": "How good is each answer?",
+            "title": "Fit",
+            "max_choices": 1,
+            "options": [{"key": "bad", "value": 0}, {"key": "good", "value": 2}],
+        },
         {"key": "why", "type": "text", "text": "Why?", "title": "Why"},
         level="conversation",
     )
@@ -126,15 +134,19 @@ def test_of_a_form_scores_become_aspects_and_all_else_labels() -> None:
     (rater,) = made_raters(campaign, 1)
     given = check(
         form_of(campaign.form.schema),
-        {"stars": 3, "marks": {"2": ["odd", "rude"]}, "why": "It ticks."},
+        {"stars": 3, "marks": {"2": ["odd", "rude"]}, "fit": {"2": ["good"]}, "why": "It ticks."},
         Material({1: WORDS[1], 2: WORDS[3]}),
     )
     rated = judge(rater, items_of(campaign)[0], 3)
     rated.revisions.update(score=None, low_axes=None, form=campaign.form, answers=given)
     chatted(rated)
     version = make_corpus(closed(campaign), "chats", "Chats").version
-    assert (version.aspects, version.scales) == (["Stars"], {"Stars": [1.0, 3.0]})
-    assert [(one.aspect, one.score) for one in of(version, RatingRecord)] == [("Stars", 3.0)]
+    assert version.scales == {"Stars": [1.0, 3.0], "Fit": [0.0, 2.0]}
+    assert (version.aspects, version.main_aspect) == (["Stars", "Fit"], "Stars")
+    assert {(one.aspect, one.turn, one.score) for one in of(version, RatingRecord)} == {
+        ("Stars", None, 3.0),
+        ("Fit", 1, 2.0),
+    }
     assert {(one.question, one.turn, one.value) for one in of(version, LabelRecord)} == {
         ("Marks", 0, ()),
         ("Marks", 1, ("odd", "rude")),

@@ -37,7 +37,7 @@ from annotations.formats.records import (
     TurnRecord,
 )
 from annotations.formats.records import Message as MessageRecord
-from annotations.questions.answers import labels_of
+from annotations.questions.answers import labels_of, utterance_scores
 
 ROWS_AT_A_TIME = 2000
 CHATS_AT_A_TIME = 100
@@ -269,6 +269,11 @@ def chat_records(campaign: Campaign, name: str) -> Iterator[Record]:
         for key, name in aspects_of(campaign)
         if form is not None or key == OVERALL
     }
+    labelled = [] if form is None else [one for one in form.questions if one.scores_utterances]
+    scales = {name: aspect.scale for name, aspect in scored.items()}
+    for question in labelled:
+        values = [float(option.value or 0) for option in question.options]
+        scales[question.name] = (min(values), max(values))
     counted = (
         counted_ratings(campaign)
         .filter(conversation__isnull=False)
@@ -278,9 +283,9 @@ def chat_records(campaign: Campaign, name: str) -> Iterator[Record]:
         name=name,
         description="Chats of people with systems, each rated by the person who chatted.",
         simulated=campaign.simulated,
-        aspects=tuple(scored),
+        aspects=tuple(scales),
         main_aspect=dict(aspects_of(campaign))[main_aspect(campaign)],
-        scales=tuple((name, *aspect.scale) for name, aspect in scored.items()),
+        scales=tuple((name, *scale) for name, scale in scales.items()),
         language=campaign.version.language or "",
     )
     systems = counted.order_by("item__chat_system__name").values_list("item__chat_system__name")
@@ -327,10 +332,17 @@ def chat_records(campaign: Campaign, name: str) -> Iterator[Record]:
                 score = aspect.score(getattr(chat.current, aspect.column))
                 if score is not None:
                     yield RatingRecord(dialogue, None, system, rater, name, score)
-            if form is not None:
-                for question, turn, value in labels_of(form, chat.current.answers):
-                    if turn is None or turn < len(answers):
-                        yield LabelRecord(dialogue, turn, system, rater, question, value)
+            if form is None:
+                continue
+            for question in labelled:
+                given = utterance_scores(question, chat.current.answers.get(question.key, {}))
+                for number, score in given.items():
+                    if number <= len(answers):
+                        turn = number - 1
+                        yield RatingRecord(dialogue, turn, system, rater, question.name, score)
+            for name, turn, value in labels_of(form, chat.current.answers):
+                if turn is None or turn < len(answers):
+                    yield LabelRecord(dialogue, turn, system, rater, name, value)
 
 
 def campaign_document(campaign: Campaign) -> dict[str, Any]:
