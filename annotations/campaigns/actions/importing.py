@@ -1,4 +1,4 @@
-"""Ratings that were exported elsewhere, as a closed campaign on a corpus with the same responses."""
+"""Ratings exported elsewhere, as a closed campaign on a corpus with the same responses."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ImportedItem:
 def import_ratings(
     version: CorpusVersion, folder: Path, slug: str, name: str = "", by: Any = None
 ) -> tuple[Campaign, int]:
-    """A closed campaign of what ``export_ratings --format jsonl`` wrote, and how many ratings it has.
+    """A closed campaign of what ``export_ratings --format jsonl`` wrote, and its number of ratings.
 
     Answers, revisions, times, guidelines, forms and pseudonyms are as they were; raters have no
     account here. Training and attention items are left out. Raises ``ImportFailed`` with every

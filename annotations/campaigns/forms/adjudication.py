@@ -18,8 +18,8 @@ class RuleForm(forms.Form):
         max_value=LARGEST_RANGE,
         label=_("Least difference, in points of the scale"),
         help_text=_(
-            "Highest minus lowest score of an item. Yes/no questions and choices without values are "
-            "adjudicated wherever raters differ."
+            "Highest minus lowest score of an item. Yes/no questions and choices without values "
+            "are adjudicated wherever raters differ."
         ),
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
