@@ -84,7 +84,10 @@ OF_ADVERSARIAL = {
     **ABOUT,
     **dict.fromkeys(("pairs", "dialogues", "seed"), HOSTILE),
     "data": {"corpus": HOSTILE, "version": HOSTILE},
-    "rows": [{"metric": HOSTILE, "accuracy": FOUND, "signature": HOSTILE} for _ in KINDS],
+    "rows": [
+        {"metric": HOSTILE, "kind": kind, "accuracy": FOUND, "signature": HOSTILE}
+        for kind in (*KINDS, HOSTILE)
+    ],
 }
 
 
