@@ -29,6 +29,11 @@ def test_as_few_pairs_as_systems_less_one_connect_them(seed: int) -> None:
     assert joined == set(FOUR)
 
 
+def test_which_pairs_connect_the_systems_is_random() -> None:
+    trees = {frozenset(two for _, two in draw_pairs([FOUR], FOUR, 3, seed)) for seed in range(20)}
+    assert len(trees) > 5  # of 16, by Cayley's formula
+
+
 def test_a_design_takes_every_two_systems_and_every_point_equally_often() -> None:
     pairs = draw_pairs([FOUR] * 12, FOUR, 24, seed=3)
     assert len(set(pairs)) == 24
