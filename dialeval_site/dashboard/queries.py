@@ -102,9 +102,11 @@ def organiser_dashboard(user: Any, now: datetime) -> OrganiserDashboard:
         Q(state__in=[Training.State.PENDING, Training.State.RUNNING])
         | Q(state=Training.State.FAILED, finished_at__gte=now - LATELY)
     )
+    campaigns = campaigns_now(MOST)
+    challenges = challenge_queries.challenges_now(user, now, MOST)
     return OrganiserDashboard(
-        campaigns=campaigns_now(MOST),
-        challenges=challenge_queries.challenges_now(user, now, MOST),
+        campaigns=campaigns,
+        challenges=challenges,
         runs=runs_now(MOST),
         queued_runs=states.get(MetricRun.State.PENDING, 0),
         running_runs=states.get(MetricRun.State.RUNNING, 0),
@@ -115,28 +117,31 @@ def organiser_dashboard(user: Any, now: datetime) -> OrganiserDashboard:
         trainings=list(trainings.order_by("-pk")[:MOST]),
         budgets=_budgets(),
         storage=_storage(),
-        set_up=_set_up(),
+        set_up=_set_up(campaigns, challenges),
         activity=list(entries(Params()).defer("details")[:MOST]),
     )
 
 
 def _budgets() -> Budgets:
+    reached = Q(tokens_spent__gte=F("tokens_limit")) | Q(cost_spent__gte=F("cost_limit"))
     sums = Purse.objects.aggregate(
         spent=Sum("cost_spent", default=Decimal(0)),
         limit=Sum("cost_limit", default=Decimal(0)),
         tokens=Sum("tokens_spent", default=0),
         limited=Count("cost_limit"),
         count=Count("pk"),
+        reached=Count("pk", filter=reached),
     )
-    reached = Q(tokens_spent__gte=F("tokens_limit")) | Q(cost_spent__gte=F("cost_limit"))
     used = (
         Purse.objects.filter(Q(calls__gt=0) | reached)
         .select_related("judge_run__version__corpus", "challenge", "trial__prompt_version__prompt")
         .prefetch_related("holds")
         .order_by("-cost_spent", "-tokens_spent", "-pk")
     )
-    exhausted = [one for one in used.filter(reached)[:MOST] if is_spent(one)]
-    return Budgets(**sums, largest=list(used[:MOST]), exhausted=exhausted)
+    exhausted = used.filter(reached)[:MOST] if sums.pop("reached") else []
+    return Budgets(
+        **sums, largest=list(used[:MOST]), exhausted=[one for one in exhausted if is_spent(one)]
+    )
 
 
 def _storage() -> Storage:
@@ -146,15 +151,15 @@ def _storage() -> Storage:
     return Storage(disk.free, disk.total, submitted, is_remote)
 
 
-def _set_up() -> SetUp:
+def _set_up(campaigns: CampaignsNow, challenges: ChallengesNow) -> SetUp:
     runs = MetricRun.objects.filter(system__version=OuterRef("pk"))
     unscored = CorpusVersion.objects.filter(~Exists(runs), systems__isnull=False)
     return SetUp(
         corpora=Corpus.objects.exists(),
         metric_runs=MetricRun.objects.exists(),
-        campaigns=Campaign.objects.exists(),
+        campaigns=bool(campaigns.counts),
         published=Campaign.objects.filter(published_at__isnull=False).exists(),
-        challenges=Challenge.objects.exists(),
+        challenges=bool(challenges.counts),
         to_score=unscored.select_related("corpus").order_by("-pk").first(),
     )
 
@@ -196,9 +201,7 @@ class RaterDashboard:
 def rater_dashboard(user: Any, now: datetime) -> RaterDashboard | None:
     """None for somebody who has neither the role nor a campaign. Organisers may join all campaigns:
     only those they joined are listed."""
-    found = waiting_for(user, now, MOST)
-    if is_organiser(user):
-        found = [one for one in found if one.joined]
+    found = waiting_for(user, now, MOST, joined_only=is_organiser(user))
     if not (found or takes_part_in_any(user) or has_role(user, RATER)):
         return None
     own = RatingRevision.objects.filter(number=1, assignment__participation__user=user)

@@ -424,10 +424,12 @@ def own_campaigns(user: Any, now: datetime) -> list[OwnCampaign]:
     return sorted(own, key=lambda one: one.state != "open")
 
 
-def waiting_for(user: Any, now: datetime, most: int) -> list[OwnCampaign]:
+def waiting_for(
+    user: Any, now: datetime, most: int, *, joined_only: bool = False
+) -> list[OwnCampaign]:
     """The open campaigns in which one has something left to do, the ones joined last before the
-    others, then those that one may join. For a glance: at most ``most``, and nothing is counted for
-    more."""
+    others, then those that one may join, unless ``joined_only``. For an overview: at most ``most``,
+    and nothing is counted for more."""
     taking_part = (
         Participation.objects.filter(
             user=user,
@@ -450,7 +452,7 @@ def waiting_for(user: Any, now: datetime, most: int) -> list[OwnCampaign]:
         for one in open_now
     ]
     found = [one for one in found if one.progress is None or one.progress.done < one.progress.total]
-    if len(found) < most:
+    if len(found) < most and not joined_only:
         may_join = [
             one for one in _may_join(user).order_by("-pk")[:most] if _state_of(one, now) == "open"
         ]

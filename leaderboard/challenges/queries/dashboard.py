@@ -141,27 +141,30 @@ class ChallengesNow:
 def challenges_now(user: Any, now: datetime, most: int) -> ChallengesNow:
     """What an organiser's desk says of challenges. The leaderboards of open rounds are read."""
     state = Challenge.State
-    challenges = Challenge.objects.order_by("-created_at", "-pk")
-    failed = Q(
-        rounds__submissions__state=Submission.State.FAILED,
-        rounds__submissions__ended_at__gte=now - LATELY,
+    counts = dict(Challenge.objects.order_by().values_list("state").annotate(Count("pk")))
+    drafts = Challenge.objects.filter(state=state.DRAFT).order_by("-created_at", "-pk")
+    failed = (
+        Submission.objects.filter(
+            state=Submission.State.FAILED,
+            ended_at__gte=now - LATELY,
+            round__challenge__state=state.OPEN,
+        )
+        .values_list("round__challenge")
+        .annotate(count=Count("pk"))
+        .order_by("-count", "round__challenge")[:most]
     )
-    failing = (
-        Challenge.objects.filter(state=state.OPEN)
-        .annotate(failed=Count("rounds__submissions", filter=failed))
-        .filter(failed__gt=0)
-        .order_by("-failed", "pk")
-    )
+    failing = dict(failed)
+    challenges = Challenge.objects.in_bulk(failing)
     holding_back = Round.objects.exclude(challenge__state=state.DRAFT).filter(
         Q(closes_at__lte=now) | Q(challenge__state=state.CLOSED),
         Q(public_share__lt=1) | ~Q(private_metrics=[]),
         release_at=None,
     )
     return ChallengesNow(
-        counts=dict(Challenge.objects.order_by().values_list("state").annotate(Count("pk"))),
+        counts=counts,
         rounds=rounds_now(user, now, most),
-        drafts=list(challenges.filter(state=state.DRAFT)[:most]),
-        failing=[(one, one.failed) for one in failing[:most]],
+        drafts=list(drafts[:most]) if counts.get(state.DRAFT) else [],
+        failing=[(challenges[key], count) for key, count in failing.items()],
         to_release=list(holding_back.select_related("challenge").order_by("-closes_at")[:most]),
         submissions_today=Submission.objects.filter(
             round__isnull=False,
