@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
@@ -21,9 +22,12 @@ def home(request: HttpRequest) -> HttpResponse:
     """The corpora that one may see, with their findings, and open rounds with their leaders."""
     versions = corpora_with_counts(request.user)
     table = corpora_table(versions)
+    cards = corpora_with_findings(versions, CARDS)
+    found = next((card.version.corpus.slug for card in cards if card.finding), "")
     context = {
         "section": "corpora",
-        "corpora": corpora_with_findings(versions, CARDS),
+        "corpora": cards,
+        "leaderboard": found and reverse("metric-leaderboard", args=[found]),
         "corpora_count": len(versions),
         "hidden": hidden_corpora_for(request.user).count(),
         "rounds": [

@@ -449,9 +449,8 @@ def _interval(cell: Cell, drawn: _RenderedCell) -> str:
     if cell.ci is None:
         return f'<span class="interval">{p}</span>' if p else ""
     if drawn.column.kind == "rank":
-        return (
-            f' <span class="range">({written(cell.ci[0], 0)}{DASH}{written(cell.ci[1], 0)})</span>'
-        )
+        low, high = (written(end, 0) for end in cell.ci)
+        return "" if low == high else f' <span class="range">({low}{DASH}{high})</span>'
     return (
         '<span class="interval"><span class="sr">95 % interval </span>'
         f"{bracketed(cell.ci, drawn.column.decimals)}{p}</span>"

@@ -60,7 +60,7 @@ def test_the_members_of_a_team_are_told_where_it_stands() -> None:
     round = board_round()
     team = team_of_one(round, "Ours")
     scored_with(round, team, around(0.5), name="take one")
-    words = "Ours holds rank 1 (at worst 1; place 1 by the mean) with take one."
+    words = "Ours has rank 1 with “take one”."
     assert words in text_of(client_of(team.members.get().user).get(address(round)))
     assert words not in text_of(client_of().get(address(round)))
 

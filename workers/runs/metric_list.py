@@ -19,12 +19,12 @@ COLUMNS = (
     Column("metric", "Metric", "link"),
     Column("summary", "What it measures"),
     Column("levels", "Levels", detail=True),
-    Column("needs", "Needs"),
+    Column("needs", "Needs", detail=True),
     Column("better", "Better is", detail=True),
     Column(
         "options", "Options", help="Written name[key=value,…]; the defaults are shown.", detail=True
     ),
-    Column("available", "On this machine"),
+    Column("available", "On this machine", detail=True),
     Column("citation", "From", detail=True),
 )
 NOT_AVAILABLE_COLUMNS = (

@@ -20,7 +20,7 @@ from annotations.campaigns.access import campaign_or_404, may_join, raters_page,
 from annotations.campaigns.actions import work_queue as desk_actions
 from annotations.campaigns.actions.membership import accept_guidelines
 from annotations.campaigns.markdown import to_html
-from annotations.campaigns.models import Campaign, Guidelines, Participation
+from annotations.campaigns.models import Campaign, Guidelines, Item, Participation
 from annotations.campaigns.outbox import outbox_name
 from annotations.campaigns.queries import work_queue as queries
 from annotations.campaigns.queries.ratings import form_of_campaign
@@ -65,10 +65,17 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
     rates = participation is not None and campaign.kind != Campaign.Kind.COLLECTION
     text = queries.current_guidelines(campaign)
     form = form_of_campaign(campaign)
+    has_practised = participation is not None and (
+        participation.qualification != Participation.Qualification.OPEN
+    )
     context = {
         "section": "rate",
         "campaign": campaign,
         "participation": participation,
+        "practice_items": 0
+        if has_practised
+        else campaign.items.filter(role=Item.Role.TRAINING).count(),
+        "pass_percent": round(100 * (campaign.pass_mark or 0)),
         "state": None
         if participation is None
         else queries.state_for(participation, timezone.now()),
