@@ -212,10 +212,9 @@ class CorpusForm(UploadForm):
         self.take_the_file(cleaned)
         if not self.errors and not cleaned["slug"] and self.upload:
             file_name = PurePath(self.upload.name).stem
-            slug = slugify(cleaned["name"]) or slugify(file_name)
+            # Names in other scripts make none
+            slug = slugify(cleaned["name"]) or slugify(file_name) or "corpus"
             cleaned["slug"] = slug[: _longest("slug")]
-            if not cleaned["slug"]:
-                self.add_error("slug", _("Give it an address of letters, figures and hyphens."))
         if not self.errors and cleaned["is_new_version"]:
             slug = cleaned["slug"]
             # Or it is the first half of the addresses of a file's several corpora

@@ -86,6 +86,11 @@ def test_the_address_is_made_from_the_name(organiser: Client) -> None:
     assert Corpus.objects.get().slug == "cooks-of-the-north"
 
 
+def test_names_in_another_script_leave_the_address_to_the_site(organiser: Client) -> None:
+    send(organiser, file_name="研究.jsonl", name="对话研究")
+    assert (Corpus.objects.get().slug, Corpus.objects.get().name) == ("corpus", "对话研究")
+
+
 def test_the_log_says_who_added_it(organiser: Client) -> None:
     send(organiser)
     entry = AuditEntry.objects.get(action="corpus.imported")

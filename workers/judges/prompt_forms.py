@@ -190,7 +190,7 @@ class TrialForm(BudgetForm):
         min_value=1,
         max_value=10,
         initial=1,
-        label=gettext_lazy("Answers a response"),
+        label=gettext_lazy("Samples per response"),
         help_text=gettext_lazy("1 to 10; averaged."),
     )
     seed = forms.IntegerField(

@@ -140,9 +140,9 @@ class JudgeForm(forms.Form):
         ],
     )
     samples = forms.IntegerField(
-        label="Answers a response",
+        label="Samples per response",
         min_value=1,
-        help_text="Averaged. The paper asks once, or three times.",
+        help_text="Their scores are averaged. The paper takes one, or three.",
     )
     temperature = forms.FloatField(
         label="Temperature",

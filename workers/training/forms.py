@@ -39,7 +39,9 @@ class TrainingForm(forms.Form):
         max_length=60, help_text="Small letters, digits and hyphens: density[trained=NAME]."
     )
     recipe = forms.ChoiceField(choices=RECIPES)
-    corpus = forms.ChoiceField(help_text="Its newest version; one of conversations between people.")
+    corpus = forms.ChoiceField(
+        help_text="Its newest version. It has to hold conversations between people."
+    )
     overlap = forms.ChoiceField(
         label="Dialogues that an evaluation corpus holds",
         choices=Training.OverlapRule,
@@ -57,16 +59,13 @@ class TrainingForm(forms.Form):
         required=False,
         min_value=1,
         max_value=LONGEST_SECONDS,
-        help_text="The time that it may take; empty: any. The learning rate decays over the steps "
-        "that fit.",
+        help_text="Time limit. Empty: none. The learning rate decays over the steps that fit.",
     )
     negatives = forms.IntegerField(
         required=False, min_value=1, max_value=1000, help_text="DEnsity; empty: 15."
     )
     contrastive = forms.ChoiceField(choices=CONTRASTIVE, label="DEnsity's contrastive loss")
-    objective = forms.ChoiceField(
-        required=False, choices=OBJECTIVES, label="DEnsity’s candidates are told apart"
-    )
+    objective = forms.ChoiceField(required=False, choices=OBJECTIVES, label="DEnsity’s objective")
     perturbed = forms.IntegerField(
         required=False,
         min_value=0,
@@ -93,7 +92,7 @@ class TrainingForm(forms.Form):
         min_value=0,
         max_value=100,
         label="Frozen layers",
-        help_text="Lowest ones that are not trained.",
+        help_text="The lowest so many layers are not trained.",
     )
     seed = forms.IntegerField(min_value=0, max_value=LARGEST_SEED, initial=0)
 

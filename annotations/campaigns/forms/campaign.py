@@ -197,7 +197,7 @@ class CampaignForm(AllocationFields):
     )
     closes_at = utc_moment(
         gettext_lazy("Closes at (UTC)"),
-        gettext_lazy("Empty: when you close it. Raters finish what they have in hand."),
+        gettext_lazy("Empty: when you close it. Raters may finish the items they have open."),
     )
 
     def __init__(

@@ -454,9 +454,9 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
         Step(
             "open",
             _("Open"),
-            _("Raters can meet; from then on what is asked stays.")
+            _("Raters can meet. What is asked can no longer be changed.")
             if collects
-            else _("The items are made; from then on what is asked stays."),
+            else _("The items are made. What is asked can no longer be changed."),
             not is_draft,
         ),
         Step(
@@ -472,7 +472,7 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
         Step(
             "close",
             _("Close"),
-            _("Nobody writes any more; the dialogues can become a corpus.")
+            _("Raters write no more dialogues; those written can become a corpus.")
             if collects
             else _("Raters get no more items; the ratings can be published."),
             is_closed,

@@ -164,10 +164,10 @@ def _what_happened(step: str, outcome: Any) -> str:
             "slots": f"{outcome.slots:,}",
         }
     return {
-        "pause": _("Paused. Raters get no more items; what they have in hand they may finish."),
+        "pause": _("Paused. Raters get no more items; they may finish those they have open."),
         "resume": _("Open again."),
         "all": _("Raters get items again, until all are rated."),
-        "close": _("Closed. Raters get no more items; what they have in hand they may finish."),
+        "close": _("Closed. Raters get no more items; they may finish those they have open."),
     }[step]
 
 

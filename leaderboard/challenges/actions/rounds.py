@@ -171,13 +171,15 @@ def locked_fields(round: Round, now: datetime | None = None) -> dict[str, str]:
     locked: dict[str, str] = {}
     if round.submissions.exists():
         locked["version"] = _("Submissions answer the turns of this corpus version.")
-        locked["slug"] = _("Submissions have come in; their teams have links to this address.")
+        locked["slug"] = _(
+            "Submissions have been received; their teams have links to this address."
+        )
         if round.references == References.PUBLIC:
             locked["references"] = _(
                 "Teams have seen the references. They cannot be hidden any more."
             )
         board = _(
-            "Submissions have come in under this division. Another one would tell what the "
+            "Submissions have been scored with this split. Another one would reveal what the "
             "private part holds."
         )
         locked["public_share"] = locked["split_seed"] = board

@@ -78,12 +78,12 @@ def history_figure(
             }
         ]
     rest = len(teams) - len(drawn)
-    across = f" Dotted: best baseline, {written(baseline, 3)}." if baseline is not None else ""
+    across = f"; dotted: best baseline, {written(baseline, 3)}" if baseline is not None else ""
     more = f" Drawn: the best {TEAMS_DRAWN}; the data have all." if rest > 0 else ""
     leader = teams[0]
     return Figure(
         id="history",
-        caption=f"Each mark is a submission that improved its team's {metric}.{across}{more}",
+        caption=f"Each mark is a submission that improved its team's {metric}{across}.{more}",
         alternative=f"Best {metric} of {len(teams)} teams over time. {leader.team} is now at "
         f"{written(leader.points[-1][1], 3)}.",
         points=table,
