@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from annotations.campaigns.actions.work_queue import (
     Judgement,
@@ -11,7 +13,7 @@ from annotations.campaigns.actions.work_queue import (
     rate,
     skip,
 )
-from annotations.campaigns.models import Assignment, Item, Slot
+from annotations.campaigns.models import Assignment, Item, Participation, Slot
 from tests.campaigns.rating_all import rate_all
 from tests.campaigns.sets import made_campaign, made_raters
 
@@ -69,6 +71,18 @@ def test_a_pass_mark_of_two_thirds_takes_two_of_three() -> None:
             Judgement(key=str(number), score=score),
         )
     assert rater.qualification == "passed"
+
+
+def test_raters_learn_of_practice_and_pass_mark_before_they_begin(client: Client) -> None:
+    campaign = made_campaign(training=[(1, 2), (4, 5), (4, 5)], pass_mark=0.6)
+    (rater,) = made_raters(campaign, 1)
+    client.force_login(rater.user)
+    start = reverse("rating-start", args=[campaign.slug])
+    page = " ".join(client.get(start).content.decode().split())
+    assert "It begins with 3 practice items." in page
+    assert "at least 60 % of your first ratings have to be in the expected range" in page
+    Participation.objects.update(qualification=Participation.Qualification.PASSED)
+    assert "practice items" not in client.get(start).content.decode()
 
 
 def test_the_second_thought_on_a_training_item_does_not_count() -> None:

@@ -434,7 +434,7 @@ def test_a_form_that_was_open_when_the_first_submission_came_is_refused(organise
     address = reverse("round-settings", args=[round.challenge.slug, round.slug])
     answer = organiser.post(address, round_form(round.version, slug=round.slug, public_share="50"))
     assert answer.status_code == 422
-    assert "Another one would tell what the private part holds" in answer.content.decode()
+    assert "Another one would reveal what the private part holds" in answer.content.decode()
     assert Round.objects.get().public_share == 1.0
 
 

@@ -160,7 +160,7 @@ def test_the_open_page_hears_that_the_attempt_is_given_back(
     member: Client, round: Round, team: Team
 ) -> None:
     one = submit(round, team)
-    assert re.search(r"Attempt\s+1 of \d+ on", text_of(page_of(member, one)))
+    assert re.search(r"<dd>1 of \d+ on", text_of(page_of(member, one)))
     work.cancel(one, team.members.get().user)
     news = text_of(page_of(member, one, "submission-progress"))
     assert 'id="submission-attempt" hx-swap-oob="true"' in news

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
@@ -18,6 +19,7 @@ from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 from workers.runs import actions, views
 from workers.runs.forms import ScoreForm
+from workers.runs.language_fit import recommended_metrics
 from workers.runs.metric_list import by_kind, kind_of
 from workers.runs.tables import failed_table, run_progress
 
@@ -48,6 +50,29 @@ def test_the_progress_part_says_what_waits_and_no_message_does(
     page = client.post(address, {"metrics": "length"}, follow=True)
     assert "waiting for a worker" in page.content.decode()
     assert list(page.context["messages"]) == []
+
+
+def test_recommended_metrics_are_offered_until_they_are_requested(
+    version: CorpusVersion, client: Client
+) -> None:
+    client.force_login(made_user("lead", "organiser"))
+    page = reverse("corpus", args=[version.corpus.slug])
+    names = recommended_metrics(version)
+    assert "Compute recommended metrics" in client.get(page).content.decode()
+    actions.request([parse(name) for name in names], list(version.systems.all()), hint=False)
+    assert "Compute recommended metrics" not in client.get(page).content.decode()
+
+
+def test_runs_that_are_done_lead_to_the_leaderboard(version: CorpusVersion, client: Client) -> None:
+    client.force_login(made_user("lead", "organiser"))
+    actions.request([parse("length")], list(version.systems.all()), hint=False)
+    page = reverse("corpus-runs", args=[version.corpus.slug])
+    link = f'{reverse("metric-leaderboard", args=[version.corpus.slug])}?version=1">Metric'
+    assert link not in client.get(page).content.decode()
+    MetricRun.objects.update(
+        state="done", signature="s", system_score=0.5, finished_at=timezone.now()
+    )
+    assert link in client.get(page).content.decode()
 
 
 def test_another_error_is_another_row(version: CorpusVersion) -> None:
