@@ -1,4 +1,4 @@
-"""Sessions that have run out do not gather for ever. That a worker asks:
+"""Sessions that have run out open nothing, and do not gather for ever. That a worker asks:
 ``tests/faults/test_workers.py``."""
 
 from __future__ import annotations
@@ -6,9 +6,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.contrib.sessions.models import Session
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from dialeval_site import tasks
@@ -38,6 +41,15 @@ def test_many_are_removed_a_batch_at_a_time(monkeypatch: pytest.MonkeyPatch) -> 
     with CaptureQueriesContext(connection) as asked:
         assert expired_sessions.remove() == 5
     assert sum(query["sql"].startswith("DELETE") for query in asked) == 3
+
+
+def test_a_session_that_has_run_out_is_nobody_s(client: Client) -> None:
+    """Also before it is removed."""
+    client.force_login(get_user_model().objects.create_user("ann"))
+    page = reverse("tokens")
+    assert client.get(page).status_code == 200
+    Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+    assert client.get(page)["Location"].startswith(reverse("login"))
 
 
 def test_workers_ask_for_it() -> None:
