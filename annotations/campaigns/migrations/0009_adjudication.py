@@ -6,40 +6,102 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('campaigns', '0008_pairs'),
+        ("campaigns", "0008_pairs"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Adjudication',
+            name="Adjudication",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('points', models.FloatField(help_text='Of the rule that asked for it.')),
-                ('score', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('answers', models.JSONField(blank=True, null=True)),
-                ('comment', models.TextField(blank=True, max_length=4000)),
-                ('decided_at', models.DateTimeField()),
-                ('decided_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
-                ('form', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to='campaigns.formversion')),
-                ('item', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='adjudication', to='campaigns.item')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("points", models.FloatField(help_text="Of the rule that asked for it.")),
+                ("score", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("answers", models.JSONField(blank=True, null=True)),
+                ("comment", models.TextField(blank=True, max_length=4000)),
+                ("decided_at", models.DateTimeField()),
+                (
+                    "decided_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "form",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="campaigns.formversion",
+                    ),
+                ),
+                (
+                    "item",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="adjudication",
+                        to="campaigns.item",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['item'],
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('answers__isnull', True), ('form__isnull', True), ('score__gte', 1), ('score__isnull', False), ('score__lte', 5)), models.Q(('answers__isnull', False), ('form__isnull', False), ('score__isnull', True)), _connector='OR'), name='adjudication_is_a_score_or_answers')],
+                "ordering": ["item"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("answers__isnull", True),
+                                ("form__isnull", True),
+                                ("score__gte", 1),
+                                ("score__isnull", False),
+                                ("score__lte", 5),
+                            ),
+                            models.Q(
+                                ("answers__isnull", False),
+                                ("form__isnull", False),
+                                ("score__isnull", True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="adjudication_is_a_score_or_answers",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='AdjudicationRule',
+            name="AdjudicationRule",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('points', models.FloatField()),
-                ('campaign', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='adjudication_rule', to='campaigns.campaign')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("points", models.FloatField()),
+                (
+                    "campaign",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="adjudication_rule",
+                        to="campaigns.campaign",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('points__gt', 0)), name='adjudication_points_above_0')],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("points__gt", 0)), name="adjudication_points_above_0"
+                    )
+                ],
             },
         ),
     ]
