@@ -63,15 +63,25 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
             found.setdefault(name, []).append(
                 (row.where, message, {**rest, **_system(row, columns)})
             )
-    for name, said in found.items():
-        common, others = split_metadata([dict(rest) for _, _, rest in said])
-        system = next((one["system"] for _, _, one in said if one.get("system")), ASSISTANT)
-        messages = tuple(
-            replace(message, metadata={k: v for k, v in own.items() if v not in ("", None)})
-            for (_, message, _), own in zip(said, others, strict=True)
+    for name, rows in found.items():
+        systems = {one["system"]: None for _, _, one in rows if one.get("system")}
+        # Which of several systems answered is said of each message
+        known = ("system",) if len(systems) < 2 else ()
+        common, others = split_metadata(
+            [{key: one for key, one in rest.items() if key not in known} for _, _, rest in rows]
         )
-        common = {k: v for k, v in common.items() if v not in ("", None) and k != "system"}
-        yield from logged_conversation(name, messages, system, said[0][0], metadata=common)
+        messages = tuple(
+            replace(message, metadata=_present(own))
+            for (_, message, _), own in zip(rows, others, strict=True)
+        )
+        system = next(iter(systems), ASSISTANT)
+        yield from logged_conversation(
+            name, messages, system, rows[0][0], metadata=_present(common)
+        )
+
+
+def _present(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in metadata.items() if value not in ("", None)}
 
 
 def _system(row: JsonObject, columns: tuple[str, str, str, str]) -> dict[str, str]:
@@ -84,8 +94,8 @@ def _message(row: JsonObject, columns: tuple[str, str, str, str]) -> Message | N
     if not speaker:
         row.complain(columns[_ROLE] or "role", "is empty: who speaks is not said")
         return None
-    said = {"role": speaker, "content": row.value.get(columns[_TEXT])}
-    message = read_message(replace(row, value=said))
+    fields = {"role": speaker, "content": row.value.get(columns[_TEXT])}
+    message = read_message(replace(row, value=fields))
     if message is None or plain_name(columns[_ROLE]) == "role":
         return message
     named = message_of(speaker, message.text)

@@ -300,6 +300,8 @@ def test_rows_of_messages_are_conversations_in_their_order(tmp_path: Path) -> No
     assert [(one.system, one.text) for one in of_type(records, ResponseRecord)] == [
         ("north", "Hello")
     ]
+    messages = of_type(records, DialogueRecord)[0].messages
+    assert [one.metadata for one in messages] == [{}, {}]
 
 
 def test_a_row_without_a_speaker_is_a_fault(tmp_path: Path) -> None:
