@@ -104,7 +104,7 @@ def _message(row: JsonObject, columns: tuple[str, str, str, str]) -> Message | N
 
 
 def _detect(sample: FileSample) -> float:
-    if sample.kind not in ("table", "rows", "json lines", "json array"):
+    if not sample.is_of_rows:
         return 0.0
     role, text, conversation, _ = _columns(sample.keys)
     others = {plain_name(key) for key in sample.keys}

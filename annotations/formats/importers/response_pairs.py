@@ -189,7 +189,7 @@ def _take(
 
 
 def _detect(sample: FileSample) -> float:
-    if sample.kind not in ("table", "rows", "json lines", "json array"):
+    if not sample.is_of_rows:
         return 0.0
     return 0.7 if _Columns.of(sorted(sample.keys)) else 0.0
 

@@ -20,6 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
+from annotations.formats.importers.columnar import MAX_COLUMNS
 from annotations.formats.importers.compression import DAMAGED, compression_of, decompressed
 from annotations.formats.importers.csv_source import UTF16_MARKS, likely_delimiter
 from annotations.formats.importers.wrapped_records import (
@@ -96,6 +97,12 @@ class FileSample:
         """The first record where it is an object, else an empty one."""
         first = self.records[0] if self.records else None
         return first if isinstance(first, dict) else {}
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether it is laid out as rows of a table, and has no more columns than one may have."""
+        is_laid_out = self.kind in ("table", "rows", "json lines", "json array")
+        return is_laid_out and len(self.keys) <= MAX_COLUMNS
 
     def member(self, name: str) -> FileSample:
         """Look at one file of a folder or archive.

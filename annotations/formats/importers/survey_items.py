@@ -137,9 +137,11 @@ def survey_files(folder: Path, collection: Collection, problems: Problems) -> Su
 
 def is_items(heading: tuple[str, ...] | frozenset[str]) -> bool:
     """Whether a table of this heading names items: a response, a system, and a key of its own."""
+    if len(heading) > 12:
+        return False
     uses = [column.use for column in guess_mapping(sorted(heading), []).columns.values()]
     has_key = "metadata" in uses or "prompt" in uses
-    return {"response", "system"} <= set(uses) and has_key and len(uses) <= 12
+    return {"response", "system"} <= set(uses) and has_key
 
 
 def item_of(question: str, items: Mapping[str, SurveyItem]) -> SurveyItem | None:

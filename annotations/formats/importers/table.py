@@ -88,7 +88,7 @@ def with_mapping(mapping: TableMapping) -> Importer:
 
 
 def _detect(sample: FileSample) -> float:
-    if sample.kind not in ("table", "rows", "json lines", "json array"):
+    if not sample.is_of_rows:
         return 0.0
     if sample.kind != "table" and any(
         isinstance(value, dict | list) for value in sample.record.values()

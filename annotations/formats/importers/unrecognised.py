@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from annotations.formats.importers.columnar import is_columnar, rows
+from annotations.formats.importers.columnar import MAX_COLUMNS, is_columnar, rows
 from annotations.formats.importers.compression import compression_of
 from annotations.formats.importers.data_files import data_members
 from annotations.formats.importers.problems import ImportFailed, Problems, not_text
@@ -57,6 +57,8 @@ def why_unrecognised(path: Path, sample: FileSample) -> str:
 
 
 def _fields(sample: FileSample) -> str:
+    if len(sample.keys) > MAX_COLUMNS:
+        return f": it has more than {MAX_COLUMNS:,} columns"
     names = sorted(sample.keys)
     if not names or (sample.kind == "table" and len(sample.cells) < 2):
         return ""

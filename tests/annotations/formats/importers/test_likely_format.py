@@ -77,6 +77,9 @@ NO_DATA = {
     "corrupted or this is not a parquet file.": b"PAR1" + b"x" * 100,
     "no known format is recognised; it is a table with the columns colour, size: choose the format "
     "table, and map them": b"colour,size\nred,3\n",
+    "no known format is recognised: it has more than 2,000 columns": (
+        b",".join(b"c%d" % n for n in range(30_000)) + b"\n"
+    ),
     "no known format is recognised; its records have the fields colour": b'[{"colour": "red"}]',
 }
 
