@@ -118,11 +118,15 @@ def corpus_new(request: HttpRequest) -> HttpResponse:
         likely, reason = likely_format(path)
         name = form.cleaned_data["format"] or likely
         if name is None:
-            message = _("The format was not detected: %(reason)s. Choose it.")
-            form.add_error("format", message % {"reason": reason})
             columns = _shown_columns(form, table.IMPORTER, path)
             if len(columns) < 2:
+                message = _("The format was not detected: %(reason)s. Choose it.")
+                form.add_error("format", message % {"reason": reason})
                 return _form_page(request, form)
+            message = _(
+                "This is a table whose columns are not known by name. Say what each one is."
+            )
+            form.add_error("format", message)
             form.offer_format(table.IMPORTER.name, read_as="")
             return _form_page(request, form, columns=columns)
         try:
