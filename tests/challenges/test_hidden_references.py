@@ -62,6 +62,8 @@ NOT_STAGED = {
     # pages of the rater's own work, which an organiser who does not take part has not
     "rate", "rating-start", "rating-guidelines", "rating-work", "rating-submit", "rating-skip",
     "rating-heartbeat", "rating-leave", "own-ratings",
+    # an item whose raters differ, of which the stage has none: its texts are those of the preview
+    "campaign-adjudicate",
     # 404 where the operator names no provider
     "openid-log-in", "openid-return", "openid-first-log-in",
 }  # fmt: skip
