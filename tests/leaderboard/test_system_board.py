@@ -114,6 +114,11 @@ def test_without_intervals_nobody_is_called_clear_of_others() -> None:
     assert finding == "a is best (4.00); without an interval nobody can say by how much."
 
 
+def test_of_equal_means_without_intervals_none_is_best() -> None:
+    found = headline([row("a", 3.0), row("b", 3.0), row("c", 2.0)])
+    assert found == ("a and b have the highest mean (3.00), without an interval.", "")
+
+
 def test_of_one_without_an_interval_that_may_be_as_good_nobody_can_say() -> None:
     rows = [row("a", 4.6, (4.4, 4.8)), row("b", 4.5), row("c", 3.0)]
     assert (

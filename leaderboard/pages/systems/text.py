@@ -31,6 +31,10 @@ def headline(systems: Sequence[RankedSystem]) -> tuple[str, str]:
                 "second system."
             ),
         )
+    equal = [one.system for one in rated if one.human.value == best.human.value]
+    if not best.human.ci and len(equal) > 1:
+        together = enumeration(equal, NAMED)
+        return f"{together} have the highest mean ({_mean_text(best)}), without an interval.", ""
     finding = f"{best.system} is best ({_mean_text(best)})"
     together = _together(best, rated[1:])
     finding += (
