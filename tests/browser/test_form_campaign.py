@@ -79,12 +79,14 @@ def test_six_aspects_from_template_to_files(visit: Callable[..., Visit], stage: 
 
 
 DIFFERING = """
+from itertools import count
+from tests.campaigns import sets
+sets._numbers = count(1000)  # other tests name people and corpora on this site from 1 on
 from annotations.campaigns.actions.work_queue import Judgement, rate
 from tests.campaigns.forms import asking
 from tests.campaigns.rating_browser import in_hand
-from tests.campaigns.sets import made_raters
 campaign = asking("cmn", slug="differing", systems=["one"], dialogues=1, turns=1)
-for number, rater in enumerate(made_raters(campaign, 2)):
+for number, rater in enumerate(sets.made_raters(campaign, 2)):
     answers = {"appropriateness": 1 + 3 * number, "coherence": 3}
     rate(rater, in_hand(rater)[0], Judgement("a-key", None, form=campaign.form, answers=answers))
 """

@@ -163,7 +163,6 @@ def test_there_is_one_reader_of_csv() -> None:
     assert found == {
         "annotations/formats/importers/csv_source.py",
         "annotations/formats/importers/sample.py",
-        "annotations/formats/importers/table_source.py",  # the delimiter
         "workers/metrics/common/bertscore.py",
     }
 
