@@ -215,8 +215,7 @@ def test_a_worker_removes_what_another_process_left(
     killed_at_work(site, 0.02, "backup", "--to", folder / "b")
     (left,) = temporary_files(folder)
     site.start_worker()
-    wait_until(
-        lambda: temporary_files(folder, site.home / "tmp") == [], 120, "the worker has looked"
-    )
-    site.stop()
-    assert f"removed {left}: the process that wrote it ended early" in site.logs()
+    told = f"removed {left}: the process that wrote it ended early"
+    log = site.home / "worker-0.log"
+    wait_until(lambda: told in log.read_text(errors="replace"), 120, "the worker has looked")
+    assert temporary_files(folder, site.home / "tmp") == []

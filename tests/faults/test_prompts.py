@@ -169,10 +169,13 @@ def test_a_run_whose_worker_is_killed_is_finished_by_the_next_and_only_turns_in_
     times = Counter(asked["messages"][-1]["content"] for asked in stub.asked)
     assert len(times) == 30
     assert len(stub.asked) <= 34
-    assert (
-        site.python(f"{SUBMISSION}print(s.generated.count(), s.system.responses.count(), s.calls)")
-        == "30 30 30"
+    counts = site.python(
+        f"{SUBMISSION}print(s.generated.count(), s.system.responses.count(), s.calls)"
     )
+    generated, responses, calls = map(int, counts.split())
+    assert (generated, responses) == (30, 30)
+    # An answer that was charged and not yet stored when the worker died is asked for again
+    assert 30 <= calls <= len(stub.asked)
 
 
 @pytest.mark.parametrize(("seconds", "turns", "asked"), [(0.5, 24, 24), (5, 3, None)])

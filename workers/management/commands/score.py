@@ -115,10 +115,7 @@ class Command(ConsoleCommand):
         """The configurations asked for. ``all`` leaves out, and names, those that cannot be
         computed here; and judges, which are asked for by name, because they cost money or hours."""
         everything = text.strip() == "all"
-        if everything:
-            names = (name for name, metric in all_metrics().items() if metric.queue != "llm")
-            text = ",".join(names)
-        configurations = parse_list(text)
+        configurations = parse_list(",".join(_all_but_judges()) if everything else text)
         if not configurations:
             raise ConfigurationError("--metrics names no metric")
         if human is not None:
@@ -171,6 +168,10 @@ class Command(ConsoleCommand):
                     )
                     last_change = float("inf")
                 time.sleep(POLL_SECONDS)
+
+
+def _all_but_judges() -> list[str]:
+    return [name for name, metric in all_metrics().items() if metric.queue != "llm"]
 
 
 def _documents(version: CorpusVersion, done: list[MetricRun]) -> list[dict[str, Any]]:
