@@ -264,4 +264,4 @@ def test_the_file_has_the_decided_values_and_that_of_ratings_has_none(campaign: 
     assert (row["points"], row["form"], row["answer_stars"]) == ("2.0", "1", "2")
     assert sorted(one["answer_stars"] for one in rows("csv")) == ["1", "4", "4", "5"]
     page = browser.get(address("campaign-ratings", campaign)).content.decode()
-    assert "1 item is adjudicated; its value is none of these ratings." in page
+    assert "1 item is adjudicated; its value is not among these ratings." in page

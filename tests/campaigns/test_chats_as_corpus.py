@@ -176,9 +176,10 @@ def publish(organiser: Client, campaign: Campaign, **form: str) -> Any:
 
 
 def test_an_organiser_makes_the_corpus_and_is_led_to_it(organiser: Client) -> None:
-    campaign = two_chats()
+    campaign = two_chats(k=1)
     page = organiser.get(f"/campaigns/{campaign.slug}/ratings/").content.decode()
     assert "Store 2 chats" in page
+    assert [one.slug for one in campaigns_now(5).to_publish] == [campaign.slug]
     answer = publish(organiser, campaign, slug="chats", name="Chats").content.decode()
     assert "chats version 1 holds 2 dialogues." in answer
     assert '<a href="/corpora/chats/">Chats</a>' in answer
