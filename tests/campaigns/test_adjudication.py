@@ -19,7 +19,13 @@ from annotations.campaigns.actions.adjudication import (
 from annotations.campaigns.actions.publishing import publish, unpublish
 from annotations.campaigns.actions.setup import delete
 from annotations.campaigns.actions.work_queue import Judgement, rate
-from annotations.campaigns.models import Adjudication, Campaign, Item, Participation
+from annotations.campaigns.models import (
+    Adjudication,
+    AdjudicationRule,
+    Campaign,
+    Item,
+    Participation,
+)
 from annotations.campaigns.plan.adjudication import agreed, differing
 from annotations.campaigns.queries.adjudication import differing_items
 from annotations.campaigns.queries.ratings import campaign_agreement, publication_of
@@ -121,9 +127,10 @@ def test_items_are_those_that_the_rule_finds(campaign: Campaign) -> None:
     assert len(differing_items(Campaign.objects.get(pk=campaign.pk))) == 2
 
 
-@pytest.mark.django_db
-def test_without_a_rule_no_item_waits() -> None:
-    assert differing_items(asking(FORM)) == []
+def test_without_a_rule_no_item_waits(campaign: Campaign) -> None:
+    assert differing_items(campaign)
+    AdjudicationRule.objects.filter(campaign=campaign).delete()
+    assert differing_items(Campaign.objects.get(pk=campaign.pk)) == []
 
 
 def test_an_item_on_which_raters_agree_cannot_be_decided(campaign: Campaign) -> None:
