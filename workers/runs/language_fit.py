@@ -84,7 +84,10 @@ def why_hard_to_read(configuration: Configuration, version: CorpusVersion) -> st
     if configuration.metric.name == "meteor" and language not in ("", "en"):
         return f"its stems and synonyms are English, and the corpus is in {language_name(language)}"
     if configuration.metric.queue == "gpu" and options.get("model") and not options.get("vectors"):
-        return unknown_remark(_read_by(str(options["model"]), version.pk))
+        try:
+            return unknown_remark(_read_by(str(options["model"]), version.digest, version.pk))
+        except (ModelError, OSError, ValueError):  # no tokenizer, today
+            return ""
     return ""
 
 
@@ -119,13 +122,10 @@ def reading_warnings(
 
 
 @lru_cache(maxsize=64)
-def _read_by(model: str, version_id: int) -> Read:
-    """What a model's vocabulary holds of the corpus's first references; nothing where it has no
-    tokenizer."""
-    try:
-        tokenizer, unknown = _tokenizer(model)
-    except (ModelError, OSError, ValueError):
-        return Read(0)
+def _read_by(model: str, digest: str, version_id: int) -> Read:
+    """What a model's vocabulary holds of the corpus's first references. The digest is for the
+    cache: a key may belong to another corpus tomorrow."""
+    tokenizer, unknown = _tokenizer(model)
     turns = Turn.objects.filter(dialogue__version_id=version_id).order_by(
         "dialogue__position", "number"
     )
