@@ -241,7 +241,7 @@ class Raters:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--database", choices=["SQLite", "PostgreSQL"], default="SQLite")
     parser.add_argument("--responses", type=int, default=100_000)
     parser.add_argument(

@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--small", action="store_true", help="10,000 ratings of 40 systems, and 20 s of load"
     )

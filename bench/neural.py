@@ -399,7 +399,7 @@ PARTS = ("bertscore", "submission", "nine", "distance", "coherency", "gpu")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--systems", type=int, default=SYSTEMS)
     parser.add_argument("--peer-systems", type=int, default=8)

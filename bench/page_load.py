@@ -349,7 +349,7 @@ def processor_seconds(pid: int) -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--services", action="store_true", help="PostgreSQL in place of SQLite")
     parser.add_argument(
         "--small", action="store_true", help="3 to 6 ratings a response in place of 100"

@@ -224,7 +224,7 @@ def print_timings(timings: list[Timing], web: dict[str, float]) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--services", action="store_true", help="PostgreSQL in place of SQLite")
     parser.add_argument("--million", action="store_true", help="a corpus with a million ratings")
     parser.add_argument("--requests", type=int, default=REQUESTS)

@@ -188,7 +188,7 @@ def compare(name: str, runs: dict[str, dict[str, Any]], human: np.ndarray) -> No
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--encoder", default="", help="a folder; else the packaged one")
     parser.add_argument("--language-model", default="", help="a folder; else a small one is made")

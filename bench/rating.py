@@ -329,7 +329,7 @@ def profile(_: argparse.Namespace) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--only", choices=PARTS, help="only this part; all but the profile where it is left out"
     )

@@ -257,7 +257,7 @@ def peer_systems(
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--errors", action="store_true", help="the table of type-I errors alone")
     parser.add_argument("--speed", action="store_true", help="the speed alone")
     parser.add_argument("--corpora", type=int, default=CORPORA)

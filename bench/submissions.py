@@ -362,7 +362,7 @@ def _plain_check(path: Path, format: str, version_id: int) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--million", action="store_true", help="validate a file of a million responses"
     )

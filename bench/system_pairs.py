@@ -74,7 +74,7 @@ def measured(shape: Shape, corpora: int, seed: int = 0) -> tuple[float, float, f
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpora", type=int, default=CORPORA)
     corpora = parser.parse_args().corpora
     columns = ("dialogues × items in each", "coverage of the 95 % interval", "rejected at 5 %")

@@ -173,7 +173,7 @@ def throughput(wanted: list[Any], systems: list[Any]) -> tuple[float, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--case", choices=CASES, help="only this one")
     parser.add_argument("--systems", type=int, default=COMPERDIAL.systems)
     options = parser.parse_args()
