@@ -85,7 +85,7 @@ def why_hard_to_read(configuration: Configuration, version: CorpusVersion) -> st
         return f"its stems and synonyms are English, and the corpus is in {language_name(language)}"
     if configuration.metric.queue == "gpu" and options.get("model") and not options.get("vectors"):
         try:
-            return unknown_remark(_read_by(str(options["model"]), version.digest, version.pk))
+            return unknown_remark(_read_by(str(options["model"]), version.digest))
         except (ModelError, OSError, ValueError):  # no tokenizer, today
             return ""
     return ""
@@ -122,13 +122,11 @@ def reading_warnings(
 
 
 @lru_cache(maxsize=64)
-def _read_by(model: str, digest: str, version_id: int) -> Read:
-    """What a model's vocabulary holds of the corpus's first references. The digest is for the
-    cache: a key may belong to another corpus tomorrow."""
+def _read_by(model: str, digest: str) -> Read:
+    """What a model's vocabulary holds of the first references of any version with this content."""
     tokenizer, unknown = _tokenizer(model)
-    turns = Turn.objects.filter(dialogue__version_id=version_id).order_by(
-        "dialogue__position", "number"
-    )
+    version = CorpusVersion.objects.filter(digest=digest).first()
+    turns = Turn.objects.filter(dialogue__version=version).order_by("dialogue__position", "number")
     texts = (
         text
         for references in turns.values_list("references", flat=True).iterator()
