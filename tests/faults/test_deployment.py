@@ -66,6 +66,16 @@ class Deployed:
         )  # fmt: skip
         return done.stdout
 
+    def install(self) -> None:
+        """What a release leaves: the test's database is migrated as it comes, and the assets are
+        those that one process collected for all its tests."""
+        collected = HOME / "collected" / "static"
+        if not collected.exists():
+            environment = {**self.site.environment, "DIALEVAL_HOME": str(collected.parent)}
+            command = [sys.executable, "manage.py", "collectstatic", "--no-input", "--verbosity=0"]
+            subprocess.run(command, cwd=PROJECT, env=environment, check=True, timeout=240)
+        (self.site.home / "static").symlink_to(collected)
+
     def start(self, name: str, listening: socket.socket | None = None) -> subprocess.Popen[bytes]:
         """With a socket that listens, as systemd hands it over: file 3 of the process whose number
         is named."""
@@ -178,7 +188,7 @@ def test_the_procfile_s_processes_come_up_do_work_and_end(deployed: Deployed) ->
 
 def test_processes_add_up_what_they_count(deployed: Deployed) -> None:
     """Each counts in its own file, and the sum is what was asked."""
-    deployed.release()
+    deployed.install()
     web = deployed.start("web")
     wait_until(lambda: deployed.ready()["http"] == 200, 120, "the site is ready")
     for _ in range(20):
@@ -194,7 +204,7 @@ def test_a_restart_behind_systemd_s_socket_loses_no_request(deployed: Deployed) 
     """While eight visitors look at pages the web server ends and another begins, as ``systemctl
     restart`` has it: the socket stays, who comes meanwhile waits in its queue. Both servers
     answered some of them."""
-    deployed.release()
+    deployed.install()
     with socket.create_server(("127.0.0.1", deployed.port), backlog=128) as listening:
         first = deployed.start("web", listening)
         wait_until(lambda: deployed.ready()["http"] == 200, 120, "the site is ready")
@@ -228,7 +238,7 @@ def visit(deployed: Deployed, stopping: threading.Event, outcomes: list[int]) ->
 def test_a_request_under_way_is_answered_before_the_server_ends(deployed: Deployed) -> None:
     """Half of a form is sent when SIGTERM comes; the other half once the server says that it
     ends."""
-    deployed.release()
+    deployed.install()
     web = deployed.start("web")
     wait_until(lambda: deployed.ready()["http"] == 200, 120, "the site is ready")
     form = b"username=ann&password=quiet-river"
@@ -262,7 +272,7 @@ def children(pid: int) -> set[int]:
 def test_a_schema_that_waits_for_migrations_is_not_ready(deployed: Deployed) -> None:
     """As between steps 2 and 3 of an update without a break: no visitor is sent to the new code too
     early."""
-    deployed.release()
+    deployed.install()
     deployed.site.python(
         "from django.db.migrations.recorder import MigrationRecorder as R; from django.db import "
         "connection\nR(connection).migration_qs.filter(app='workers', "
@@ -286,7 +296,7 @@ def test_asking_from_within_says_it_by_the_exit_status(deployed: Deployed) -> No
     ask = [sys.executable, "deploy/answers.py", "health"]
     run = {"cwd": PROJECT, "env": deployed.site.environment, "capture_output": True, "timeout": 60}
     assert subprocess.run(ask, check=False, **run).returncode == 1
-    deployed.release()
+    deployed.install()
     deployed.start("web")
     wait_until(
         lambda: subprocess.run(ask, check=False, **run).returncode == 0,
@@ -300,7 +310,7 @@ def test_a_process_without_its_database_lives_and_is_not_ready(deployed: Deploye
     """Liveness answers at once, readiness within its two seconds, neither names the database's
     password."""
     url = deployed.site.settings["DATABASE_URL"]
-    deployed.release()
+    deployed.install()
     deployed.site.settings["DATABASE_URL"] = (
         f"postgres://ann:quiet-river@127.0.0.1:{free_port()}/nothing"
     )

@@ -147,7 +147,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     with made_site(tmp_path_factory.mktemp("behind-proxies")) as site:
         deployed = Deployed(site)
         site.settings["ALLOWED_HOSTS"] = NAME
-        deployed.release()
+        deployed.install()
         site.python(ACCOUNT.format(PASSWORD))
         deployed.start("web")
         wait_until(

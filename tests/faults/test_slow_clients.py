@@ -230,7 +230,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     with made_site(tmp_path_factory.mktemp("slow-clients")) as site:
         deployed = Deployed(site)
         site.settings |= {"ALLOWED_HOSTS": NAME, "DIALEVAL_API_RATE": "100000"}
-        deployed.release()
+        deployed.install()
         site.python(ACCOUNT.format(PASSWORD))
         deployed.start("web")
         lives = lambda: deployed.ask("/health/", Host=NAME)[0] == 200  # noqa: E731
