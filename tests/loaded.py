@@ -94,18 +94,19 @@ class Libraries:
 
 
 @cache
-def _of_all_sites() -> Libraries:
-    libraries = Libraries(_as_for_all_sites())
+def _libraries(interpreter: str, read_at_the_start: frozenset[tuple[str, str]]) -> Libraries:
+    """One for all sites of the test process that have the same interpreter and read the same as it
+    starts: a library or a package of their own."""
+    others = {
+        name: value for name, value in os.environ.items() if not name.startswith(READ_AT_THE_START)
+    }
+    libraries = Libraries({**others, **dict(read_at_the_start)}, interpreter)
     atexit.register(libraries.end)
     return libraries
 
 
-def _as_for_all_sites() -> dict[str, str]:
-    return {**os.environ, "OMP_NUM_THREADS": "1"}
-
-
-def _read_at_the_start(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(one for one in environment.items() if one[0].startswith(READ_AT_THE_START)))
+def _read_at_the_start(environment: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    return frozenset(one for one in environment.items() if one[0].startswith(READ_AT_THE_START))
 
 
 class Loaded:
@@ -113,14 +114,7 @@ class Loaded:
 
     def __init__(self, environment: Mapping[str, str], interpreter: str = sys.executable) -> None:
         self._one_at_a_time = threading.Lock()
-        self._own: Libraries | None = None
-        """Of a site with an interpreter, a library or a package of its own, which an interpreter
-        reads as it starts."""
-        if interpreter != sys.executable or (
-            _read_at_the_start(environment) != _read_at_the_start(_as_for_all_sites())
-        ):
-            self._own = Libraries(environment, interpreter)
-        self._libraries = self._own or _of_all_sites()
+        self._libraries = _libraries(interpreter, _read_at_the_start(environment))
         stdin, asked = os.pipe()
         answered, stdout = os.pipe()
         self._pid = self._libraries.fork(environment, stdin, stdout)
@@ -165,8 +159,6 @@ class Loaded:
         self._answered.close()
         with suppress(BrokenPipeError):
             self._asked.close()
-        if self._own:
-            self._own.end()
 
 
 @dataclass

@@ -12,7 +12,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.faults.test_workers import METADATA, small_corpus
+from tests.faults.test_workers import small_corpus
+from tests.plug_in import plug_in
 from tests.site import Site, kill, wait_until
 
 pytestmark = pytest.mark.slow
@@ -93,17 +94,10 @@ def open_gate(site: Site, name: str | int) -> None:
 
 @pytest.fixture
 def slow_site(site: Site, tmp_path: Path) -> Site:
-    plug_in = tmp_path / "plug-in"
-    information = plug_in / "slow_kind-1.dist-info"
-    information.mkdir(parents=True)
-    (plug_in / "slow_kind.py").write_text(SLOW_KIND)
-    (information / "entry_points.txt").write_text(
-        "[dialeval.metrics]\ncarries_a_kind = slow_kind:slow\n"
-    )
-    (information / "METADATA").write_text(METADATA.replace("slow-metric", "slow-kind"))
     gates = tmp_path / "gates"
     gates.mkdir()
-    site.settings |= {"PYTHONPATH": str(plug_in), "GATES": str(gates)}
+    brings_it = plug_in("slow_kind", SLOW_KIND, "carries_a_kind = slow_kind:slow")
+    site.settings |= {"PYTHONPATH": str(brings_it), "GATES": str(gates)}
     corpus = tmp_path / "corpus.jsonl"
     corpus.write_text(small_corpus(dialogues=3))
     site.manage("import_corpus", "jsonl", corpus, "--slug", "small")

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.test_workers import ENTRY_POINTS, METADATA, SLOW_METRIC, state_of_runs
+from tests.ci import IS_LONG
+from tests.faults.test_workers import SLOW_LENGTH, SLOW_METRIC, state_of_runs
+from tests.plug_in import plug_in
 from tests.site import Site, kill, wait_until
 from workers.metrics.registry import all_metrics
 
@@ -46,14 +48,8 @@ def corpus(dialogues: int) -> str:
 def small_site(site: Site, tmp_path: Path) -> Site:
     """Three systems × 12 turns, and a metric that takes 0.2 s a response and three systems at
     once."""
-    plug_in = tmp_path / "plug-in"
-    information = plug_in / "slow_metric-1.dist-info"
-    information.mkdir(parents=True)
     several = SLOW_METRIC.replace('    version="1",', '    version="1",\n    systems_at_once=8,')
-    (plug_in / "slow_metric.py").write_text(several)
-    (information / "entry_points.txt").write_text(ENTRY_POINTS)
-    (information / "METADATA").write_text(METADATA)
-    site.settings["PYTHONPATH"] = str(plug_in)
+    site.settings["PYTHONPATH"] = str(plug_in("slow_metric", several, SLOW_LENGTH))
     path = tmp_path / "small.jsonl"
     path.write_text(corpus(dialogues=12))
     site.manage("import_corpus", "jsonl", path, "--slug", "small")
@@ -107,7 +103,9 @@ def test_a_worker_s_two_processes_share_the_systems(small_site: Site) -> None:
 def test_real_models_score_a_corpus_on_a_worker_and_every_run_says_which_model_it_was(
     small_site: Site,
 ) -> None:
-    names = [name for name in ("bertscore_f1", "fbd", "pmi") if name in all_metrics()]
+    """One of single responses, one of systems; with ``DIALEVAL_LONG=1`` a language model, too."""
+    real = ("bertscore_f1", "fbd", *(("pmi",) if IS_LONG else ()))
+    names = [name for name in real if name in all_metrics()]
     small_site.start_worker()
     request(small_site, *names)
     wait_until(

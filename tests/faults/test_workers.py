@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ON_SERVICES
+from tests.plug_in import plug_in
 from tests.services import free_port
 from tests.site import Site, kill, wait_until
 
@@ -41,8 +42,7 @@ slow = Metric(
     value_range=(0.0, None),
 )
 """
-ENTRY_POINTS = "[dialeval.metrics]\nslow_length = slow_metric:slow\n"
-METADATA = "Metadata-Version: 2.1\nName: slow-metric\nVersion: 1\n"
+SLOW_LENGTH = "slow_length = slow_metric:slow"
 
 
 def state_of_runs(site: Site) -> str:
@@ -60,13 +60,7 @@ def hints_sent(site: Site) -> str:
 def slow_site(site: Site, tmp_path: Path) -> Site:
     """A site with a corpus of one system × 20 turns and a third-party metric that takes 4 s for
     it."""
-    plug_in = tmp_path / "plug-in"
-    information = plug_in / "slow_metric-1.dist-info"
-    information.mkdir(parents=True)
-    (plug_in / "slow_metric.py").write_text(SLOW_METRIC)
-    (information / "entry_points.txt").write_text(ENTRY_POINTS)
-    (information / "METADATA").write_text(METADATA)
-    site.settings["PYTHONPATH"] = str(plug_in)
+    site.settings["PYTHONPATH"] = str(plug_in("slow_metric", SLOW_METRIC, SLOW_LENGTH))
     corpus = tmp_path / "corpus.jsonl"
     corpus.write_text(small_corpus(dialogues=20))
     site.manage("import_corpus", "jsonl", corpus, "--slug", "small")
