@@ -78,7 +78,7 @@ def test_an_endpoint_that_is_down_is_told_and_answers_when_it_is_asked_again(sit
 @needs_proc
 def test_manage_py_run_brings_a_model_that_answers_and_shows_its_key_to_nobody(site: Site) -> None:
     port = free_port()
-    process = start(site, port)
+    process = start(site, port, "--no-demo")
     wait_until(
         lambda: answers(f"http://127.0.0.1:{port}/health/") or process.poll() is not None,
         300,

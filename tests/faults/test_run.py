@@ -16,12 +16,25 @@ from tests.site import PROJECT, Site, answers, wait_until
 pytestmark = pytest.mark.slow
 
 
+Running = tuple[subprocess.Popen[str], str, Site]
+
+
 @pytest.fixture
-def running(site: Site) -> tuple[subprocess.Popen[str], str, Site]:
+def with_demo(site: Site) -> Running:
+    return run(site)
+
+
+@pytest.fixture
+def running(site: Site) -> Running:
+    """Without the demo, whose scores take its workers what others wait for."""
+    return run(site, "--no-demo")
+
+
+def run(site: Site, *options: str) -> Running:
     # As on a site: on a busy machine to sweep twice a second takes what the workers need
     site.settings["DIALEVAL_SWEEP_SECONDS"] = "10"
     port = free_port()
-    process = start(site, port)
+    process = start(site, port, *options)
     address = f"http://127.0.0.1:{port}"
     wait_until(
         lambda: answers(f"{address}/health/") or process.poll() is not None, 90, "the site answers"
@@ -30,9 +43,9 @@ def running(site: Site) -> tuple[subprocess.Popen[str], str, Site]:
     return process, address, site
 
 
-def start(site: Site, port: int) -> subprocess.Popen[str]:
+def start(site: Site, port: int, *options: str) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        [sys.executable, "manage.py", "run", "--port", str(port)],
+        [sys.executable, "manage.py", "run", "--port", str(port), *options],
         cwd=PROJECT,
         env=site.environment,
         stdout=subprocess.PIPE,
@@ -66,10 +79,10 @@ needs_proc = pytest.mark.skipif(
 
 
 @needs_proc
-def test_it_scores_the_demo_says_how_to_log_in_and_leaves_no_process_behind(running) -> None:
+def test_it_scores_the_demo_says_how_to_log_in_and_leaves_no_process_behind(with_demo) -> None:
     """All lexical metrics, and the first in the queue of models; the others and the judge take
     minutes: they are stopped at work."""
-    process, address, site = running
+    process, address, site = with_demo
     runs = "from workers.models import MetricRun as M; print(M.objects.{}.count())"
     later = ["simcse", "context_similarity", "fbd", "pmi", "cpdscore_detail"]
     left = f"M.objects.exclude(state='done').exclude(metric__in={later}).count()"
