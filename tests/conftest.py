@@ -24,6 +24,7 @@ from tests.suite import ON_SQLITE
 if TYPE_CHECKING:
     from tests.site import Site
 
+TESTS = Path(__file__).resolve().parent
 ON_SERVICES = os.environ.get("DIALEVAL_TEST_SERVICES") == "1"
 
 
@@ -130,8 +131,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Who commits meets locks, which SQLite has of its own: such a test runs on both databases, as
     do those of ``ON_SQLITE`` and one call of every operation of the API.
 
-    Files with slow tests begin first: of processes that share the work, the one that begins such a
-    file last would end alone.
+    The longest files begin first, then the others that have slow tests.
     """
     for item in items:
         database = item.get_closest_marker("django_db")
@@ -141,7 +141,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if file in ON_SQLITE or (commits and not of_sites) or _is_a_call_of_an_organiser(item):
             item.add_marker("sqlite")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    listed = (TESTS / "longest_files.txt").read_text(encoding="utf-8").splitlines()
+    places = {TESTS / name: place for place, name in enumerate(listed)}
+    items.sort(key=lambda item: places.get(item.path, len(places) + (item.path not in slow)))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

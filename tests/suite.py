@@ -6,9 +6,9 @@ SQLite; and on SQLite again what SQLite could do otherwise (the marker ``sqlite`
 what one waits for while one works: on SQLite, without the slow ones. What that leaves out is said
 at the end.
 
-Tests of two kinds run side by side: the many that keep a processor busy, and those with browsers,
-and sites whose processes are killed, which wait more than they work. The former give way: nothing
-of theirs has a time limit that somebody waits for.
+Tests of three kinds run side by side: the many that keep a processor busy, those with browsers, and
+those with sites whose processes are killed, which wait as much as they work. The first give way to
+the second, and both to the third: nothing of theirs has a time limit that somebody waits for.
 
 A stage that fails stops nothing, so that one run tells all that is wrong. Each line names its
 stage; at the end stands which tests failed, what became of each stage, and how long it took: of a
@@ -74,12 +74,13 @@ ON_SQLITE = (
 class Stage:
     name: str
     arguments: tuple[str, ...]
-    gives_way: bool = False
+    nice: int = 0
+    """How far it gives way to the others."""
 
     @property
     def command(self) -> list[str]:
         return [
-            *(("nice", "-n", "5") if self.gives_way else ()),
+            *(("nice", "-n", str(self.nice)) if self.nice else ()),
             sys.executable,
             "-u",
             "-m",
@@ -93,23 +94,25 @@ def _pytest(processes: int, *arguments: str) -> tuple[str, ...]:
 
 
 IN_PROCESS = _pytest(BUSY, "--ignore", "tests/browser", "--ignore", "tests/faults")
-LINT = Stage("lint", ("tests.lint",))
+LINT = Stage("lint", ("tests.lint",), nice=4)
 """One process, which leaves the other cores to the tests."""
 FAULTS = ("tests/faults", *(f"--ignore={path}" for path in FOLDER_BROKER))
 WHOLE = (
-    (Stage("PostgreSQL", ("tests.services", *IN_PROCESS), gives_way=True),),
+    (Stage("PostgreSQL", ("tests.services", *IN_PROCESS), nice=8),),
     (
-        Stage("browsers", _pytest(WAITING, "tests/browser")),
-        Stage("faults", ("tests.services", *_pytest(WAITING, *FAULTS))),
-        Stage("SQLite", _pytest(WAITING, "-m", "sqlite", "--ignore", "tests/browser")),
+        Stage("browsers", _pytest(WAITING, "tests/browser"), nice=4),
+        Stage("SQLite", _pytest(WAITING, "-m", "sqlite", "--ignore", "tests/browser"), nice=4),
     ),
+    (Stage("faults", ("tests.services", *_pytest(WAITING, *FAULTS))),),
     (LINT,),
 )
-"""What is in one lane runs one after the other."""
+"""What is in one lane runs one after the other. Faults go first, for they have the most limits of
+time; in process, where nothing waits, tests take what the others leave of the processors, and have
+work for all of them when the others have ended."""
 
 QUICK = ("-m", "not slow")
 EVERYDAY = (
-    (Stage("SQLite", (*IN_PROCESS, *QUICK), gives_way=True),),
+    (Stage("SQLite", (*IN_PROCESS, *QUICK), nice=8),),
     (Stage("browsers", (*_pytest(WAITING, "tests/browser"), *QUICK)),),
     (LINT,),
 )

@@ -62,20 +62,7 @@ def page(visit: Callable[..., Visit]) -> Page:
     return visit().page
 
 
-LONGEST = (
-    "test_every_page.py",
-    "test_walk.py",
-    "test_training.py",
-    "test_rating_turns.py",
-    "test_collection.py",
-)
-"""The process that begins one of these last would end alone. The first two ask for two sites:
-neither waits for what the other makes."""
-
-
 def pytest_collection_modifyitems(items: list[Any]) -> None:
-    here = [item for item in items if "tests/browser/" in item.path.as_posix()]
-    for item in here:
-        item.add_marker(pytest.mark.browser)
-    places = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.path.name, len(LONGEST)))
+    for item in items:
+        if "tests/browser/" in item.path.as_posix():
+            item.add_marker(pytest.mark.browser)
