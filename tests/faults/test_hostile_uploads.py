@@ -15,11 +15,12 @@ import pytest
 
 from tests.challenges.hostile_uploads import Case, draw
 from tests.challenges.http_participant import form
+from tests.faults.chance import few
 from tests.site import Site
 
 pytestmark = pytest.mark.slow
 
-CASES, SEED = 500, 21
+CASES, SEED = few(150, of=500), 21
 SYSTEMS = ("alpha", "=beta")
 PLACES = [(f"file-{dialogue}", turn) for dialogue in range(3) for turn in range(2)]
 TAKEN, REFUSED = {201, 302}, {200, 400, 403, 409, 413, 415, 422}

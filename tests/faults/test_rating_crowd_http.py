@@ -21,13 +21,14 @@ import pytest
 
 from tests.campaigns.http_rater import Answer, HttpRater, Lost
 from tests.conftest import ON_SERVICES
+from tests.faults.chance import few
 from tests.services import free_port
 from tests.site import Site, answers, wait_until
 
 pytestmark = pytest.mark.slow
 
 RATERS, K = (60, 5) if ON_SERVICES else (16, 4)
-SYSTEMS, DIALOGUES, TURNS = (5, 10, 2) if ON_SERVICES else (4, 5, 2)
+SYSTEMS, DIALOGUES, TURNS = (5, few(4, of=10), 2) if ON_SERVICES else (4, 5, 2)
 ITEMS = SYSTEMS * DIALOGUES * TURNS
 LEASE_SECONDS = 5
 PATIENCE_SECONDS = 240
