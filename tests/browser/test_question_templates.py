@@ -1,5 +1,5 @@
-"""Every template that a campaign of single responses or dialogues can begin with, in Chromium: chosen
-by an organiser, answered by two raters, published, its agreement and its file looked at."""
+"""Templates that a campaign of single responses or dialogues can begin with, in Chromium: chosen by
+an organiser, answered by two raters, published, its agreement and its file looked at."""
 
 from __future__ import annotations
 
@@ -16,11 +16,26 @@ from annotations.questions.answers import visible
 from annotations.questions.schema import Form, Question, Value
 from tests.browser.stage import Stage
 from tests.browser.visit import Visit
+from tests.ci import IS_LONG
 
 RATERS = ("rater", "participant")
 NAMES = {form.name: "turn" for form in templates_for("turn")} | {
     form.name: "dialogue" for form in templates_for("dialogue")
 }
+
+
+def of_every_kind() -> list[str]:
+    """So many templates that each type of question is asked of responses and of dialogues wherever
+    one asks it; with ``DIALEVAL_LONG=1`` all."""
+    chosen, asked = [], set[tuple[str, str]]()
+    for name, kind in NAMES.items():
+        types = {(kind, question.type) for question in templates.load(name).questions}
+        if IS_LONG or types - asked:
+            chosen.append(name)
+            asked |= types
+    return chosen
+
+
 PREPARED = f"""
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
@@ -40,7 +55,7 @@ def corpora(stage: Stage) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", of_every_kind())
 @pytest.mark.usefixtures("corpora")
 def test_from_template_to_published_scores(visit: Callable[..., Visit], name: str) -> None:
     form, kind = templates.load(name), NAMES[name]

@@ -138,12 +138,12 @@ def test_the_comparison_works_without_script(visit: Callable[..., Visit]) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(WIDE, "dark"), (NARROW, "light")])
-@pytest.mark.parametrize("corpus", ["demo", "hostile"])
 def test_both_pages_fit_and_obey_no_text(
-    visit: Callable[..., Visit], corpus: str, width: int, scheme: str
+    visit: Callable[..., Visit], width: int, scheme: str
 ) -> None:
+    """The demo's are looked at with all other pages (``test_every_page.py``)."""
     one = visit(width=width, scheme=scheme)
-    for place in (f"/corpora/{corpus}/systems/", f"/corpora/{corpus}/systems/compare/"):
+    for place in ("/corpora/hostile/systems/", "/corpora/hostile/systems/compare/"):
         page = one.go(place)
         one.see_everything()
         assert page.title() != "taken over"
