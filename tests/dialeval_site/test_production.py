@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,15 +16,18 @@ from typing import Any
 import pytest
 
 from tests.dialeval_site.production_pages import HOST
+from tests.migrated import FILE, migrated_file
 from tests.site import PROJECT
 
 
 @pytest.fixture(scope="module")
 def production(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of a production site in a folder of its own."""
+    folder = tmp_path_factory.mktemp("production")
+    shutil.copy(migrated_file(), folder / FILE)
     return {
         **os.environ,
-        "DIALEVAL_HOME": str(tmp_path_factory.mktemp("production")),
+        "DIALEVAL_HOME": str(folder),
         "DIALEVAL_MODE": "production",
         "SECRET_KEY": "QWx0IGluIGRpZSBKYWhyZSBnZWtvbW1lbiwgYWJlciBub2NoIG11bnRlcg",
         "ALLOWED_HOSTS": HOST,
