@@ -11,6 +11,7 @@ import pytest
 
 from tests.annotations.stored import two_systems, written
 from tests.conftest import made_site
+from tests.plug_in import plug_in
 from tests.site import Site
 
 pytestmark = pytest.mark.slow
@@ -107,18 +108,11 @@ def test_a_refusal_is_one_message_on_standard_error_and_exit_1(
 
 
 def test_a_metric_that_fails_ends_with_1_and_still_prints_its_json(
-    shell: Site, tmp_path: Path
+    shell: Site,
 ) -> None:
-    plug_in = tmp_path / "plug-in"
-    information = plug_in / "bad_metric-1.dist-info"
-    information.mkdir(parents=True)
-    (plug_in / "bad_metric.py").write_text(
-        "from tests.workers.lengths import metric, raises\nbad = metric('bad', raises)\n"
-    )
-    (information / "entry_points.txt").write_text("[dialeval.metrics]\nbad = bad_metric:bad\n")
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: bad-metric\nVersion: 1\n")
+    code = "from tests.workers.lengths import metric, raises\nbad = metric('bad', raises)\n"
     before = dict(shell.settings)
-    shell.settings["PYTHONPATH"] = str(plug_in)
+    shell.settings["PYTHONPATH"] = str(plug_in("bad_metric", code, "bad = bad_metric:bad"))
     try:
         finished = shell.manage(
             "score",
