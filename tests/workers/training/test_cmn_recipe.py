@@ -13,8 +13,11 @@ import numpy as np
 import pytest
 import torch
 
+from tests.workers.causal import make_causal
 from tests.workers.training.latent_talk import about_one_thing, save_tiny_encoder
+from workers.inference.model_files import ModelError, model_files
 from workers.training.core.conversations import pairs_of
+from workers.training.core.latent_space import load_latent_space
 from workers.training.core.loop import train
 from workers.training.core.losses import kl, next_sentence
 from workers.training.core.recipes.cmn import CmnSettings, CmnTask
@@ -202,3 +205,59 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
     assert not torch.equal(
         weights["prior_head.weight"], stopped.model.state_dict()["prior_head.weight"]
     )
+
+
+# --- a pretrained decoder -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_causal(tmp_path_factory.mktemp("gpt2"), "gpt2", positions=64)
+
+
+def test_a_pretrained_decoder_begins_with_its_weights_and_writes_its_own_tokens(
+    encoder: Path, gpt2: Path
+) -> None:
+    from transformers import AutoTokenizer, GPT2Model
+
+    task = task_of(encoder, decoder=str(gpt2))
+    own = GPT2Model.from_pretrained(gpt2).state_dict()
+    found = task.space.model.decoder.stack.state_dict()
+    assert all(torch.equal(tensor, found[name]) for name, tensor in own.items())
+    ids = AutoTokenizer.from_pretrained(gpt2)("no dogs", add_special_tokens=False).input_ids
+    assert task.space.inputs.response("no dogs").ids == [*ids, 1]  # </s>
+    assert task.settings()["decoder"] == task.space.decoder == f"{gpt2}@{revision(gpt2)}"
+
+
+def test_a_model_with_a_pretrained_decoder_is_trained_and_opened_without_it(
+    encoder: Path, gpt2: Path, tmp_path: Path
+) -> None:
+    task = task_of(encoder, decoder=str(gpt2), longest_response=32)
+    before = task.space.model.decoder.stack.wte.weight.clone()
+    outcome = train(task, TrainingSettings(epochs=1, device="cpu"), tmp_path / "run")
+    assert not torch.equal(before, task.space.model.decoder.stack.wte.weight)
+    opened = load_latent_space(outcome.best, "cpu")
+    context, response = ["i like dogs"], "yes dogs are fine"
+    [found], follows = opened.posteriors([(context, response)])
+    [expected], follows_then = task.space.posteriors([(context, response)])
+    assert found.mean == pytest.approx(expected.mean, abs=1e-5)
+    assert follows == pytest.approx(follows_then, abs=1e-6)
+
+
+def test_what_is_no_gpt2_or_too_short_is_no_decoder(
+    encoder: Path, gpt2: Path, tmp_path: Path
+) -> None:
+    llama = make_causal(tmp_path / "llama")
+    with pytest.raises(ModelError, match="cannot be the decoder: it is no whole GPT-2"):
+        task_of(encoder, decoder=str(llama))
+    with pytest.raises(ModelError, match="writes fewer than 65"):
+        task_of(encoder, decoder=str(gpt2), longest_response=65)
+
+
+def test_without_a_pretrained_decoder_its_name_is_not_among_the_settings(encoder: Path) -> None:
+    """Trainings of before there was one go on."""
+    assert "decoder" not in task_of(encoder).settings()
+
+
+def revision(folder: Path) -> str:
+    return model_files(str(folder)).revision

@@ -29,6 +29,7 @@ CONTRASTIVE = {"0": "none", "1": "paper", "released": "released"}
 SETTINGS = (
     *(
         "encoder",
+        "decoder",
         "epochs",
         "seconds",
         "negatives",
@@ -102,6 +103,12 @@ class Command(ConsoleCommand):
             "--encoder",
             metavar="M",
             help="what training begins from: a folder or a hub id (default: the packaged MiniLM)",
+        )
+        parser.add_argument(
+            "--decoder",
+            metavar="M",
+            help="cmn: a pretrained GPT-2, a folder or a hub id, that writes the responses (default: "
+            "a small untrained one)",
         )
         parser.add_argument(
             "--epochs",

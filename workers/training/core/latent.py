@@ -13,10 +13,11 @@ h is the encoder's pooled first token in the code; the paper does not say. y has
 softmax over them, as in the code: one output and σ, as Eq. 6 reads, is the same function of their
 difference.
 
-The decoder has GPT-2's architecture, as the paper's, but is small and begins untrained. It writes
-the encoder's word pieces and begins with their embeddings: so one encoder folder is all that a
-training needs, and no other vocabulary. Its own copy of them learns, so that writing does not pull
-at what the encoders read. The latent vector reaches it in two ways, as in the released code (and in
+The decoder has GPT-2's architecture, as the paper's. Unless a pretrained one is named, which writes
+its own word pieces, it is small and begins untrained: it writes the encoder's word pieces and
+begins with their embeddings, so one encoder folder is all that a training needs, and no other
+vocabulary. Its own copy of them learns, so that writing does not pull at what the encoders read.
+The latent vector reaches it in two ways, as in the released code (and in
 Optimus, its source): as something to attend to, here the first place of the sequence, and added to
 every word's embedding.
 
@@ -106,7 +107,15 @@ class LatentModel(nn.Module):
     kind, the first one best with two segments, which tell context and response apart;
     ``latent_space`` makes them."""
 
-    def __init__(self, posterior_encoder: Any, prior_encoder: Any, sizes: LatentSizes) -> None:
+    def __init__(
+        self,
+        posterior_encoder: Any,
+        prior_encoder: Any,
+        sizes: LatentSizes,
+        decoder: Any = None,
+    ) -> None:
+        """``decoder``: a GPT-2 of transformers, with a vocabulary of its own; None: a small
+        untrained one that writes the encoders' word pieces."""
         super().__init__()
         config = posterior_encoder.config
         self.sizes = sizes
@@ -118,8 +127,10 @@ class LatentModel(nn.Module):
         self.next_sentence_head = nn.Linear(self.width, 2)
         nn.init.normal_(self.next_sentence_head.weight, std=SPREAD)
         nn.init.zeros_(self.next_sentence_head.bias)
-        words = prior_encoder.get_input_embeddings().weight.detach()
-        self.decoder = _Decoder(words, int(config.num_attention_heads), sizes)
+        if decoder is None:
+            words = prior_encoder.get_input_embeddings().weight.detach()
+            decoder = _small_gpt2(words, int(config.num_attention_heads), sizes)
+        self.decoder = _Decoder(decoder, self.width + sizes.latent, sizes.longest_response)
 
     def freeze(self, layers: int) -> None:
         """Both encoders' embeddings and this many of their lowest layers are not trained. Raises
@@ -230,36 +241,43 @@ class _Pooler(nn.Module):
         return torch.tanh(self.dense(states[:, 0]))
 
 
+def _small_gpt2(words: torch.Tensor, heads: int, sizes: LatentSizes) -> Any:
+    """GPT-2 whose words are the encoder's at first."""
+    from transformers import GPT2Config, GPT2Model
+
+    vocabulary, width = words.shape
+    config: Any = GPT2Config(
+        vocab_size=vocabulary,
+        n_positions=sizes.longest_response,
+        n_embd=width,
+        n_layer=sizes.decoder_layers,
+        n_head=heads,
+        resid_pdrop=sizes.decoder_dropout,
+        embd_pdrop=sizes.decoder_dropout,
+        attn_pdrop=sizes.decoder_dropout,
+        use_cache=False,
+        bos_token_id=None,
+        eos_token_id=None,
+    )
+    stack: Any = GPT2Model(config)
+    stack.wte.weight.data.copy_(words)
+    return stack
+
+
 class _Decoder(nn.Module):
-    """−log p(r|c, z), token by token, by a small GPT-2 whose words are the encoder's at first.
+    """−log p(r|c, z), token by token, by a GPT-2.
 
     Only real tokens go through the output layer, which takes as much time as an encoder: in a batch
     of responses of unlike length half of all places are padding.
     """
 
-    def __init__(self, words: torch.Tensor, heads: int, sizes: LatentSizes) -> None:
-        from transformers import GPT2Config, GPT2Model
-
+    def __init__(self, stack: Any, given: int, longest: int) -> None:
         super().__init__()
-        vocabulary, width = words.shape
-        self.longest = sizes.longest_response
-        config: Any = GPT2Config(
-            vocab_size=vocabulary,
-            n_positions=sizes.longest_response,
-            n_embd=width,
-            n_layer=sizes.decoder_layers,
-            n_head=heads,
-            resid_pdrop=sizes.decoder_dropout,
-            embd_pdrop=sizes.decoder_dropout,
-            attn_pdrop=sizes.decoder_dropout,
-            use_cache=False,
-            bos_token_id=None,
-            eos_token_id=None,
-        )
-        self.stack: Any = GPT2Model(config)
-        self.stack.wte.weight.data.copy_(words)
-        self.as_place = _head(width + sizes.latent, width)
-        self.as_addition = _head(width + sizes.latent, width)
+        self.longest = longest
+        self.stack = stack
+        width = int(stack.config.n_embd)
+        self.as_place = _head(given, width)
+        self.as_addition = _head(given, width)
 
     def forward(self, given: torch.Tensor, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """``given``: h_p ⊕ z. The first place holds what is given and foretells the first token;

@@ -18,6 +18,7 @@ from workers.inference.encoders.devices import device_for, use_threads
 from workers.inference.encoders.loading import (
     check_class_token_is_first,
     check_has_rows,
+    from_folder,
     loading,
     most_tokens,
     padded,
@@ -36,10 +37,24 @@ from workers.training.core.pretrained import (
 
 SHAPE = "latent.json"
 OTHERS = "others.json"
+DECODER = "decoder"
+"""In the shape: the configuration of a pretrained decoder."""
 TOKENS_TOGETHER = {"cpu": 4_096, "cuda": 131_072}
 
 Context = Sequence[str]
 """Utterances, the oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class PretrainedDecoder:
+    """A GPT-2 that a training begins from."""
+
+    stack: Any
+    tokens: Tokens
+    end: int
+    """The token that ends a text."""
+    label: str
+    """Its name and revision."""
 
 
 class LatentInputs:
@@ -51,8 +66,12 @@ class LatentInputs:
     beginning; a response that is alone too long loses its end.
     """
 
-    def __init__(self, tokens: Tokens, max_tokens: int) -> None:
+    def __init__(
+        self, tokens: Tokens, max_tokens: int, decoder: PretrainedDecoder | None = None
+    ) -> None:
         self.tokens, self._max_tokens = tokens, max_tokens
+        self._decoder = decoder
+        self._written: dict[str, list[int]] = {}
         self._separator = tokens.framed([[]], cut=False).ids[-1]
         self._known: dict[str, list[int]] = {}
 
@@ -79,7 +98,14 @@ class LatentInputs:
         )
 
     def response(self, response: str) -> Input:
-        """What the decoder writes: the word pieces and the end token."""
+        """What the decoder writes: the word pieces and the end token, a pretrained one's its
+        own."""
+        if self._decoder is not None:
+            if response not in self._written:
+                [own] = self._decoder.tokens.ids([response])
+                self._written[response] = [*own, self._decoder.end]
+            written = self._written[response]
+            return Input(written, [0] * len(written), cut=False)
         ids = [*self._ids(response), self._separator]
         return Input(ids, [0] * len(ids), cut=False)
 
@@ -104,6 +130,8 @@ class LatentSpace:
     """What makes the model again beside its weights."""
     encoder: str
     """The name and the revision of the encoder that training began from."""
+    decoder: str = ""
+    """The same of a pretrained decoder; "" where there was none."""
 
     def tensors(self, inputs: Sequence[Input]) -> dict[str, torch.Tensor]:
         """Padded, on the CPU: "ids", "segments" and "mask", each inputs × tokens."""
@@ -157,47 +185,86 @@ class LatentSpace:
         return [found[index] for index in range(len(made))]
 
 
-def new_latent_space(encoder: str, sizes: LatentSizes, max_tokens: int, seed: int) -> LatentSpace:
-    """From a pretrained encoder, twice: a packaged model, a folder or a hub id. ``seed`` draws what
-    is new. Raises ``ModelError``."""
+def new_latent_space(
+    encoder: str, sizes: LatentSizes, max_tokens: int, seed: int, decoder: str = ""
+) -> LatentSpace:
+    """From a pretrained encoder, twice: a packaged model, a folder or a hub id; and a pretrained
+    GPT-2 as ``decoder``, where one is named. ``seed`` draws what is new. Raises ``ModelError``."""
     files = model_files(encoder)
     tokens = Tokens(files)
     check_class_token_is_first(tokens, files)
+    writer = _pretrained_decoder(decoder, sizes.longest_response) if decoder else None
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         with loading(files, "cpu"):
             first, second = pretrained_encoder(files), pretrained_encoder(files)
             check_has_rows(first, tokens, files)
             config = first.config.to_json_string(use_diff=False)
-            model = LatentModel(first, second, sizes)
+            model = LatentModel(first, second, sizes, writer.stack if writer else None)
     own = tokenizer_files(files)
     own[ENCODER_CONFIG] = config.encode()
     shape = {"sizes": asdict(sizes), "max_tokens": max_tokens, "encoder": files.label}
+    if writer:
+        shape[DECODER] = writer.stack.config.to_dict()
     own[SHAPE] = json.dumps(shape).encode()
-    return _space(model, tokens, max_tokens, own, files.label)
+    return _space(model, tokens, max_tokens, own, files.label, writer)
+
+
+def _pretrained_decoder(name: str, longest_response: int) -> PretrainedDecoder:
+    files = model_files(name)
+    tokens = Tokens(files)
+    with loading(files, "cpu"):
+        stack, missing = from_folder(files, "AutoModel")
+    if stack.config.model_type != "gpt2" or missing:
+        raise ModelError(f"the model {files.name} cannot be the decoder: it is no whole GPT-2")
+    check_has_rows(stack, tokens, files)
+    end = stack.config.eos_token_id
+    if end is None or stack.config.n_positions < longest_response:
+        raise ModelError(
+            f"the model {files.name} cannot be the decoder: it has no token that ends a text, or "
+            f"writes fewer than {longest_response}"
+        )
+    stack.config.use_cache = False
+    return PretrainedDecoder(stack, tokens, int(end), files.label)
 
 
 def load_latent_space(folder: Path, device: str = resources.AUTO) -> LatentSpace:
     """From a checkpoint of ours; the encoder that it began from is not needed. Raises
     ``ModelError``."""
+    from transformers import GPT2Config, GPT2Model
+
     opened = open_checkpoint(folder)
     where = device_for(device)
     use_threads()
     with loading(opened.files, str(where)):
         own = opened.beside_weights()
         shape = json.loads(own[SHAPE])
-        model = LatentModel(new_encoder(own), new_encoder(own), LatentSizes(**shape["sizes"]))
+        decoder: Any = GPT2Model(GPT2Config(**shape[DECODER])) if DECODER in shape else None
+        sizes = LatentSizes(**shape["sizes"])
+        model = LatentModel(new_encoder(own), new_encoder(own), sizes, decoder)
         model.load_state_dict(opened.weights())
         model = model.to(where).eval()
     return _space(model, Tokens(opened.files), shape["max_tokens"], own, shape["encoder"])
 
 
 def _space(
-    model: LatentModel, tokens: Tokens, max_tokens: int, own: Mapping[str, bytes], encoder: str
+    model: LatentModel,
+    tokens: Tokens,
+    max_tokens: int,
+    own: Mapping[str, bytes],
+    encoder: str,
+    decoder: PretrainedDecoder | None = None,
 ) -> LatentSpace:
     longest = most_tokens(model.posterior_encoder.encoder.config, tokens)
     if max_tokens > longest:
         raise ModelError(
             f"the encoder takes {longest} tokens, less than the {max_tokens} asked for"
         )
-    return LatentSpace(model, LatentInputs(tokens, max_tokens), tokens.padding_id, own, encoder)
+    return LatentSpace(
+        model,
+        LatentInputs(tokens, max_tokens, decoder),
+        tokens.padding_id,
+        own,
+        encoder,
+        decoder.label if decoder else "",
+    )

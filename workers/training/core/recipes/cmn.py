@@ -67,6 +67,9 @@ class CmnSettings:
     """Of a context with its response. Neither says; the released code leaves out what is longer
     than 512."""
     latent: int = 32
+    decoder: str = ""
+    """A pretrained GPT-2, as the paper's: a folder or a hub id. "": a small one, see
+    ``workers.training.core.latent``."""
     decoder_layers: int = 2
     decoder_dropout: float = 0.1
     longest_response: int = 64
@@ -149,7 +152,7 @@ class CmnTask:
         except ValueError as error:
             raise TrainingError(str(error)) from error
         self.space: LatentSpace = new_latent_space(
-            settings.encoder, settings.sizes, settings.max_tokens, settings.seed
+            settings.encoder, settings.sizes, settings.max_tokens, settings.seed, settings.decoder
         )
         self.space.model.freeze(settings.freeze)
         self._training, self._validation = self._texts(training), self._texts(validation)
@@ -169,7 +172,10 @@ class CmnTask:
         return "NSP accuracy" if self._settings.next_sentence else "bound"
 
     def settings(self) -> Mapping[str, Any]:
-        return {**asdict(self._settings), "encoder": self.space.encoder}
+        found = {**asdict(self._settings), "encoder": self.space.encoder}
+        # It came later: where there is none it is not told, so that earlier trainings can go on
+        del found["decoder"]
+        return {**found, "decoder": self.space.decoder} if self.space.decoder else found
 
     def files(self) -> Mapping[str, bytes]:
         return self._files
