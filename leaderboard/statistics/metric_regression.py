@@ -34,8 +34,8 @@ def fit(features: NDArray[np.float64], targets: NDArray[np.float64]) -> NDArray[
         raise TooFewScoresError(
             f"{rows} responses have all scores: too few to fit {columns + 1} numbers to"
         )
-    found: NDArray[np.float64] = np.linalg.lstsq(_with_ones(features), targets, rcond=None)[0]
-    return found
+    found, *_ = np.linalg.lstsq(_with_ones(features), targets, rcond=None)
+    return np.asarray(found, dtype=np.float64)
 
 
 def predict(
