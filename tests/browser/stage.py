@@ -62,12 +62,17 @@ call_command("score", "--corpus", "hostile", "--metrics", "{SCORED}", "--inline"
 """In one process: each that starts, and loads torch again, takes seconds."""
 
 
+SELDOM_SWEPT = {"DIALEVAL_SWEEP_SECONDS": "2"}
+"""Nobody dies here, and the worker lives as long as all tests: two sweeps a second take a twelfth of
+a processor."""
+
+
 @contextmanager
 def set_up(made: Path, home: Path) -> Iterator[Stage]:
     """A copy, at ``home``, of the site that is in ``made``, or is made there by the first process
     that comes. On SQLite: a site is a folder."""
     shutil.copytree(_made_once(made), home, symlinks=True)
-    site = Site(home, {"DATABASE_URL": "", "CELERY_BROKER_URL": ""})
+    site = Site(home, {"DATABASE_URL": "", "CELERY_BROKER_URL": "", **SELDOM_SWEPT})
     try:
         site.start_worker()
         yield Stage(site, site.start_web())

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+from tests.browser.stage import SELDOM_SWEPT
 from tests.browser.visit import visitors
 from tests.browser.walk import material, organiser, raters, results, teams
 from tests.browser.walk.people import PASSWORD, Person
@@ -31,7 +32,7 @@ def empty_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Nothing in it, not even a log-in; a worker, and a language model to ask."""
     with made_site(tmp_path_factory.mktemp("walk")) as site, stub_endpoint(material.model) as model:
         model.usage = material.tokens
-        site.settings |= {
+        site.settings |= SELDOM_SWEPT | {
             "DIALEVAL_LLM_URL": model.base_url,
             "DIALEVAL_LLM_MODEL": "stub",
             "DIALEVAL_LLM_KEY": "none",
