@@ -94,14 +94,14 @@ def _pytest(processes: int, *arguments: str) -> tuple[str, ...]:
 
 
 IN_PROCESS = _pytest(BUSY, "--ignore", "tests/browser", "--ignore", "tests/faults")
-LINT = Stage("lint", ("tests.lint",), nice=4)
+LINT = Stage("lint", ("tests.lint",), nice=2)
 """One process, which leaves the other cores to the tests."""
 FAULTS = ("tests/faults", *(f"--ignore={path}" for path in FOLDER_BROKER))
 WHOLE = (
-    (Stage("PostgreSQL", ("tests.services", *IN_PROCESS), nice=8),),
+    (Stage("PostgreSQL", ("tests.services", *IN_PROCESS), nice=4),),
     (
-        Stage("browsers", _pytest(WAITING, "tests/browser"), nice=4),
-        Stage("SQLite", _pytest(WAITING, "-m", "sqlite", "--ignore", "tests/browser"), nice=4),
+        Stage("browsers", _pytest(WAITING, "tests/browser"), nice=2),
+        Stage("SQLite", _pytest(WAITING, "-m", "sqlite", "--ignore", "tests/browser"), nice=2),
     ),
     (Stage("faults", ("tests.services", *_pytest(WAITING, *FAULTS))),),
     (LINT,),
@@ -112,7 +112,7 @@ work for all of them when the others have ended."""
 
 QUICK = ("-m", "not slow")
 EVERYDAY = (
-    (Stage("SQLite", (*IN_PROCESS, *QUICK), nice=8),),
+    (Stage("SQLite", (*IN_PROCESS, *QUICK), nice=4),),
     (Stage("browsers", (*_pytest(WAITING, "tests/browser"), *QUICK)),),
     (LINT,),
 )
