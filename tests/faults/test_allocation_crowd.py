@@ -112,7 +112,7 @@ def until_nothing_is_left(rater: Participation) -> str:
         if desk.why_empty == "finished":
             return "finished"
         if not desk.assignments:
-            time.sleep(0.1)
+            time.sleep(0.5)
             desk = request(fill_queue, rater)
             continue
         given = desk.assignments[0]
