@@ -10,6 +10,7 @@ from leaderboard.pages.metric import view as metric
 from leaderboard.pages.metric_pair import view as metric_pair
 from leaderboard.pages.metrics import view as metrics
 from leaderboard.pages.preferences import view as preferences
+from leaderboard.pages.published import view as published
 from leaderboard.pages.raters import view as raters
 from leaderboard.pages.system_pair import view as system_pair
 from leaderboard.pages.systems import view as systems
@@ -24,6 +25,7 @@ urlpatterns = [
     path("corpora/<slug:slug>/export/", export.export, name="corpus-export"),
     path("corpora/<slug:slug>/metrics/", metrics.metrics, name="metric-leaderboard"),
     path("corpora/<slug:slug>/metrics/heat-map/", maps.heat_map, name="metric-heat-map"),
+    path("corpora/<slug:slug>/metrics/published/", published.published, name="published-tables"),
     path(
         "corpora/<slug:slug>/metrics/preferences/",
         preferences.metrics,

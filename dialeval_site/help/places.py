@@ -73,6 +73,7 @@ PLACES: Mapping[str, str] = MappingProxyType(
         "my-submissions": "participant#what-becomes-of-it",
         "own-ratings": "rater#what-you-see",
         "prompt-new": "participant#a-prompt",
+        "published-tables": "papers#tables-and-figures",
         "preference-leaderboard": "statistics_preferences",
         "rate": "rater",
         "rater-effects": "statistics_raters",

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
-from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.reproduction.claims import (
     Claim,
     Ours,
@@ -15,14 +14,31 @@ from leaderboard.reproduction.claims import (
     published_values,
     row_of,
 )
-from leaderboard.reproduction.corpora import Place, places_of, trained_name, what_is_missing
-from leaderboard.reproduction.published import cmn
-from leaderboard.reproduction.published.correlations import PublishedRow
+from leaderboard.reproduction.corpora import (
+    Choice,
+    PaperCorpus,
+    agreement,
+    corpora_of,
+    look_up_all,
+    trained_name,
+    what_is_missing,
+)
+from leaderboard.reproduction.published import Row, Table, paper
 from leaderboard.reproduction.trained_models import ModelInfo, model_facts, setup_text
-from leaderboard.reproduction.trained_rows import Belongs, Evaluation
+from leaderboard.reproduction.trained_rows import Belongs, Evaluation, compared
 from workers.metrics.common.configuration import Configuration
 
 RECIPE = "cmn"
+PAPER = paper("cmn")
+STANDARD, DIVERSE = PAPER.tables["1"], PAPER.tables["2"]
+FULL, NO_NSP, NO_MI = "CMN", "w/o NSP", "w/o MI"
+SOURCES = {
+    "dailydialog-zhao": "dailydialog",
+    "dailydialog-grade": "dailydialog",
+    "personachat-usr": "personachat",
+    "convai2-grade": "personachat",
+}
+"""What is evaluated here in the place of the paper's sets → the conversations' source."""
 OURS = {
     "BLEU-1": "bleu_1",
     "BLEU-2": "bleu_2",
@@ -39,9 +55,9 @@ OURS = {
     "BLEURT": "bleurt",
     "RUBER": "bert_ruber",
     "MAUDE": "maude_style",
-    cmn.NO_NSP: "cmn_no_nsp",
-    cmn.NO_MI: "cmn_no_mi",
-    cmn.FULL: "cmn",
+    NO_NSP: "cmn_no_nsp",
+    NO_MI: "cmn_no_mi",
+    FULL: "cmn",
 }
 """The row of the paper → the metric whose configurations stand beside it. MDD-Eval: none."""
 NOTES = (
@@ -61,65 +77,67 @@ NOTES = (
 )
 
 
-def cmn_table(
-    slugs: Mapping[str, str] | None = None,
-    exclude: Sequence[str] = (),
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> dict[str, Any]:
+WHY_NOT = "The paper's responses are not published: ours are other ones, to the same sources."
+
+
+def cmn_table(choice: Choice) -> dict[str, Any]:
     """Tables 1 and 2 of the paper beside every finished configuration of their metrics on each of
-    our evaluation sets of the same source. ``slugs``: by key, what the sets are called here.
-    ``exclude``: systems to leave out, wherever they are. Raises NotFound for an unknown key or
-    system."""
-    sets = [one for of_source in cmn.BESIDE.values() for one in of_source]
-    places = places_of(sets, slugs or {}, OURS.values(), exclude)
-    scored = [(place, one) for place in places.values() for one in place.found if trained_name(one)]
+    our evaluation sets of the same source.
+
+    Raises NotFound for an unknown corpus, aspect or system."""
+    corpora = corpora_of(PAPER.corpora, choice)
+    look_up_all(corpora.values(), choice, OURS.values())
+    scored = [(corpus, one) for corpus in corpora.values() for one in corpus.found]
     known: dict[str, dict[tuple[str, str], ModelInfo]] = {}
     for recipe, of_recipe in ((RECIPE, True), ("density", False)):
         named = {
-            (trained_name(one), place.revisions.get(one.text, ""))
-            for place, one in scored
-            if one.metric.name.startswith(RECIPE) is of_recipe
+            (name, corpus.revision(one))
+            for corpus, one in scored
+            if one.metric.name.startswith(RECIPE) is of_recipe and (name := trained_name(one))
         }
         known[recipe] = model_facts(recipe, named)
-    how = Evaluation({**known["density"], **known[RECIPE]}, resamples, seed)
-    tables = [
-        _table(how, source, places[one.key])
-        for source, of_source in cmn.BESIDE.items()
-        for one in of_source
-    ]
+    how = Evaluation({**known["density"], **known[RECIPE]}, choice)
+    tables = [_table(how, SOURCES[key], corpus) for key, corpus in corpora.items()]
     models = sorted(
         {id(model): model for model in known[RECIPE].values()}.values(),
         key=lambda one: (one.family, one.name),
     )
     return {
         "table": "cmn",
-        "published": cmn.CITATION,
-        "resamples": resamples,
-        "seed": seed,
-        "corpora": [place.as_json() for place in places.values()],
+        "published": PAPER.citation,
+        "resamples": choice.resamples,
+        "seed": choice.seed,
+        "corpora": [corpus.as_json() for corpus in corpora.values()],
         "tables": tables,
+        "agreement": agreement(
+            pair
+            for key, document in zip(corpora, tables, strict=True)
+            for pair in compared(document, _beside(SOURCES[key]))
+        ),
+        "why_not": WHY_NOT,
         "selection": [],
         "models": [model.as_json() for model in models],
         "findings": [one for table in tables for one in _findings(table)],
         "missing": [
-            line for place in places.values() for line in what_is_missing(place, _wanted(models))
+            line for corpus in corpora.values() for line in what_is_missing(corpus, _wanted(models))
         ],
-        "notes": [setup_text(cmn.SETUP, models), *NOTES],
+        "notes": [setup_text(PAPER.setup, models), *NOTES],
     }
 
 
-def _table(how: Evaluation, source: str, place: Place) -> dict[str, Any]:
-    published = {"standard": (cmn.TABLE_1, source), "diverse": (cmn.TABLE_2, source)}
+def _table(how: Evaluation, source: str, corpus: PaperCorpus) -> dict[str, Any]:
     title = (
-        f"standard and diverse {'DailyDialog' if source == cmn.DAILYDIALOG else 'PersonaChat'}, "
+        f"standard and diverse {'DailyDialog' if source == 'dailydialog' else 'PersonaChat'}, "
         "turn level"
     )
-    return how.table(cmn.TABLE_1, "1, 2", title, place, published, _belongs_to)
+    return how.table(STANDARD, "1, 2", title, corpus, _beside(source), _belongs_to)
 
 
-def _belongs_to(row: PublishedRow) -> Belongs:
+def _beside(source: str) -> dict[str, tuple[Table, str]]:
+    return {"standard": (STANDARD, source), "diverse": (DIVERSE, source)}
+
+
+def _belongs_to(row: Row) -> Belongs:
     def belongs(configuration: Configuration, _: ModelInfo | None) -> bool:
         return configuration.metric.name == OURS.get(row.metric)
 
@@ -148,20 +166,17 @@ def _wanted(models: Iterable[ModelInfo]) -> list[str]:
 
 def _findings(table: dict[str, Any]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    theirs = {
-        metric: published_values(row_of(table, metric))
-        for metric in (cmn.FULL, cmn.NO_NSP, cmn.NO_MI)
-    }
-    for ours in row_of(table, cmn.FULL)["ours"]:
+    theirs = {metric: published_values(row_of(table, metric)) for metric in (FULL, NO_NSP, NO_MI)}
+    for ours in row_of(table, FULL)["ours"]:
         claims = [
-            Claim("CMN", theirs[cmn.FULL], ours),
+            Claim("CMN", theirs[FULL], ours),
             Claim(
-                "what NSP adds", differences(theirs[cmn.FULL], theirs[cmn.NO_NSP]), ours,
-                _of_same_model(table, cmn.NO_NSP, ours, ours["options"]), True,
+                "what NSP adds", differences(theirs[FULL], theirs[NO_NSP]), ours,
+                _of_same_model(table, NO_NSP, ours, ours["options"]), True,
             ),
             Claim(
-                "what MI adds", differences(theirs[cmn.FULL], theirs[cmn.NO_MI]), ours,
-                _of_same_model(table, cmn.NO_MI, ours, ""), True,
+                "what MI adds", differences(theirs[FULL], theirs[NO_MI]), ours,
+                _of_same_model(table, NO_MI, ours, ""), True,
             ),
         ]  # fmt: skip
         for claim in claims:

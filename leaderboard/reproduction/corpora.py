@@ -10,54 +10,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from annotations.corpora.queries import NotFound, select_systems, version_of
+from annotations.corpora.queries import NotFound, resolve_aspect, select_systems, version_of
 from annotations.corpora.rating_queries import has_dialogue_ratings, has_turn_ratings
-from annotations.models import Corpus, CorpusVersion, System
+from annotations.models import Corpus as StoredCorpus
+from annotations.models import CorpusVersion, System
 from leaderboard.answers.metrics import CorrelationRow
 from leaderboard.queries.correlations import meta_evaluation
+from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.submitted import HandedIn, shown_submitted_metrics
 from leaderboard.queries.system_choice import ALL, NAMED
-from leaderboard.reproduction.published.correlations import EvaluationSet, Level
+from leaderboard.reproduction.published import Corpus, Figure
+from leaderboard.statistics.correlation.human_ceiling import CeilingLevel
 from workers.metrics.common.cmn_options import error_in_remark
 from workers.metrics.common.configuration import Configuration, parse, still_there
 from workers.models import MetricRun
 from workers.runs import queries
 
+Rated = Literal["turn", "dialogue"]
+
 
 def first_that_is_here(slugs: Sequence[str]) -> str:
     """Of the names that a paper's corpus may have; the first where none is here."""
-    here = set(Corpus.objects.filter(slug__in=slugs).values_list("slug", flat=True))
+    here = set(StoredCorpus.objects.filter(slug__in=slugs).values_list("slug", flat=True))
     return next((slug for slug in slugs if slug in here), slugs[0])
-
-
-def why_nothing(
-    slug: str,
-    version: CorpusVersion | None,
-    systems: Sequence[System],
-    rated: Literal["turn", "dialogue"],
-) -> str:
-    """Why metrics cannot be held against people's ratings of turns or of dialogues there; "" where
-    they can."""
-    if version is None:
-        return f"there is no corpus {slug}"
-    if not systems:
-        return f"{slug} has no systems"
-    has_any = has_dialogue_ratings if rated == "dialogue" else has_turn_ratings
-    return "" if has_any(version, version.main_aspect) else f"nobody rated {rated}s of {slug}"
-
-
-def submitted_metrics(version: CorpusVersion) -> list[HandedIn]:
-    return [HandedIn.of(one) for one in shown_submitted_metrics(version)]
-
-
-def is_of_row(metric: HandedIn, row: str) -> bool:
-    """Whether a metric whose scores were submitted has the name of a paper's row: ``usl_h`` is
-    USL-H."""
-    return _letters(metric.name) == _letters(row)
-
-
-def _letters(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 SEVERAL = "several"
@@ -66,44 +41,78 @@ another."""
 
 
 @dataclass(eq=False)
-class Place:
-    """An evaluation set, as far as it is here."""
+class PaperCorpus:
+    """A corpus of a paper, as far as it is here."""
 
-    of: EvaluationSet
+    of: Corpus
     slug: str
+    aspect: str = ""
+    """Of the human scores; the main one where none was chosen."""
     version: CorpusVersion | None = None
     systems: list[System] = field(default_factory=list)
-    found: list[Configuration] = field(default_factory=list)
-    """Finished of all systems, in the present version of the metric."""
+    known: dict[str, Configuration] = field(default_factory=dict)
+    """By their texts, in the present version of the metric: all of which a system has a score."""
+    finished: dict[str, int] = field(default_factory=dict)
+    """By configuration: of how many systems its score is there."""
+    models: dict[str, list[str]] = field(default_factory=dict)
+    """By configuration: what made the scores."""
     submitted: list[HandedIn] = field(default_factory=list)
-    part: dict[str, int] = field(default_factory=dict)
-    """By configuration: of how many systems it is finished, where that is not all."""
-    revisions: dict[str, str] = field(default_factory=dict)
-    """By configuration: of the trained model that made the scores, "" where no run says; see
-    ``SEVERAL``."""
-    rows: dict[Level, dict[str, CorrelationRow]] = field(default_factory=dict)
-    """By level: the rows of ``meta_evaluation`` by configuration."""
+    _rows: dict[tuple[str, ...], list[CorrelationRow]] = field(default_factory=dict)
 
-    def why_nothing(self, level: Level) -> str:
-        return why_nothing(self.slug, self.version, self.systems, level)
+    @property
+    def found(self) -> list[Configuration]:
+        """Finished of all systems: a table with some of them would be another table."""
+        return [
+            one for text, one in self.known.items() if self.finished[text] == len(self.systems) > 0
+        ]
 
-    def rows_at(self, level: Level, resamples: int, seed: int) -> dict[str, CorrelationRow]:
-        """By configuration; made once. Nothing where nobody rated such things."""
-        if level not in self.rows:
-            rows: Sequence[CorrelationRow] = ()
+    def why_nothing(self, rated: Rated) -> str:
+        """Why metrics cannot be held against people's ratings of turns or of dialogues; "" where
+        they can."""
+        if self.version is None:
+            return f"there is no corpus {self.slug}"
+        if not self.systems:
+            return f"{self.slug} has no systems"
+        has_any = has_dialogue_ratings if rated == "dialogue" else has_turn_ratings
+        if has_any(self.version, self.aspect):
+            return ""
+        by_aspect = "" if self.aspect == self.version.main_aspect else f" by {self.aspect}"
+        return f"nobody rated {rated}s of {self.slug}{by_aspect}"
+
+    def rows_at(
+        self, levels: Sequence[CeilingLevel], rated: Rated | None, resamples: int, seed: int
+    ) -> list[CorrelationRow]:
+        """Of all that is finished or submitted; made once. Nothing where nobody rated such
+        things."""
+        key = (*levels, rated or "")
+        if key not in self._rows:
             metrics: list[Configuration | str] = [
                 *self.found,
                 *(one.text for one in self.submitted),
             ]
-            if metrics and self.version is not None and not self.why_nothing(level):
+            self._rows[key] = []
+            if metrics and self.version is not None and not (rated and self.why_nothing(rated)):
                 are_all = len(self.systems) == len(select_systems(self.version))
-                rows = meta_evaluation(
-                    self.version, self.version.main_aspect, [level], metrics, self.systems,
-                    rated=level, variants=False, systems_chosen=ALL if are_all else NAMED,
+                self._rows[key] = meta_evaluation(
+                    self.version, self.aspect, levels, metrics, self.systems,
+                    rated=rated, variants=False, systems_chosen=ALL if are_all else NAMED,
                     resamples=resamples, seed=seed,
                 ).rows  # fmt: skip
-            self.rows[level] = {row.metric: row for row in rows}
-        return self.rows[level]
+        return self._rows[key]
+
+    def revision(self, configuration: Configuration) -> str:
+        """Of the trained model that made the scores, "" where no run says; see ``SEVERAL``.
+
+        ``daily@1a2b…, encoder@3c…`` names the trained model and whatever else was used."""
+        name = trained_name(configuration)
+        found = {
+            revision
+            for model in self.models.get(configuration.text, ())
+            for one in model.split(",")
+            for named, _, revision in [one.strip().partition("@")]
+            if named == name
+        }
+        return found.pop() if len(found) == 1 else SEVERAL if found else ""
 
     def as_json(self) -> dict[str, Any]:
         document: dict[str, Any] = {"key": self.of.key, "title": self.of.title, "corpus": self.slug}
@@ -115,80 +124,119 @@ class Place:
         return {
             **document,
             "corpus_version": self.version.label,
-            "aspect": self.version.main_aspect,
+            "aspect": self.aspect,
             "systems": names,
         }
 
 
-def refuse_unknown_systems(
-    exclude: Sequence[str], versions: Iterable[CorpusVersion | None]
-) -> None:
-    """Raises NotFound for a system that none of the versions has."""
-    known = {system.name for one in versions if one is not None for system in select_systems(one)}
-    if unknown := [name for name in exclude if name not in known]:
-        raise NotFound(f"no corpus of the tables has a system {', '.join(map(repr, unknown))}")
+@dataclass(frozen=True)
+class Choice:
+    """What a table is made of, as it was requested."""
+
+    slugs: Mapping[str, str] = field(default_factory=dict)
+    """By a corpus's key in the paper: what it is called here."""
+    only: Sequence[str] = ()
+    """Of the paper's corpora these alone, by key."""
+    exclude: Sequence[str] = ()
+    """Systems to leave out, wherever they are."""
+    aspect: str = ""
+    """Of the human scores, where it is not each corpus's main one."""
+    resamples: int = RESAMPLES
+    seed: int = SEED
+    version: CorpusVersion | None = None
+    """Of its corpus, instead of the newest."""
 
 
-def places_of(
-    sets: Sequence[EvaluationSet],
-    slugs: Mapping[str, str],
-    metrics: Iterable[str],
-    exclude: Sequence[str] = (),
-) -> dict[str, Place]:
-    """By key. ``slugs``: by key, what the sets are called here. ``metrics``: those to look for.
-    ``exclude``: systems to leave out, wherever they are. Raises NotFound for an unknown key or
-    system."""
-    if unknown := set(slugs) - {one.key for one in sets}:
-        known = ", ".join(sorted(one.key for one in sets))
+def corpora_of(corpora: Sequence[Corpus], choice: Choice) -> dict[str, PaperCorpus]:
+    """The paper's corpora by key, by what they are called here.
+
+    Raises:
+        NotFound: the paper has no such corpus.
+    """
+    keys = [one.key for one in corpora]
+    if unknown := {*choice.slugs, *choice.only} - {*keys}:
+        known = ", ".join(sorted(keys))
         raise NotFound(f"the paper has no corpus {', '.join(sorted(unknown))}; it has: {known}")
-    places = {
-        one.key: Place(one, slugs.get(one.key) or first_that_is_here(one.slugs)) for one in sets
+    return {
+        one.key: PaperCorpus(one, choice.slugs.get(one.key) or first_that_is_here(one.slugs))
+        for one in corpora
+        if not choice.only or one.key in choice.only
     }
-    wanted = set(metrics)
-    for place in places.values():
-        _look(place, wanted, exclude)
-    refuse_unknown_systems(exclude, [place.version for place in places.values()])
-    return places
 
 
-def _look(place: Place, metrics: set[str], exclude: Sequence[str]) -> None:
+def look_up_all(corpora: Iterable[PaperCorpus], choice: Choice, metrics: Iterable[str]) -> None:
+    """Fill in the versions, the systems, what is finished of ``metrics``, and what was submitted.
+
+    Raises:
+        NotFound: a system or an aspect that none of the corpora has.
+    """
+    versions = []
+    for one in corpora:
+        _look_up(one, choice, metrics)
+        if one.version is not None:
+            versions.append(one.version)
+    systems = {system.name for one in versions for system in select_systems(one)}
+    if unknown := [name for name in choice.exclude if name not in systems]:
+        raise NotFound(f"no corpus of the tables has a system {', '.join(map(repr, unknown))}")
+    aspects = {aspect.casefold() for one in versions for aspect in one.aspects}
+    if versions and choice.aspect and choice.aspect.casefold() not in aspects:
+        raise NotFound(f"no corpus of the tables was rated by {choice.aspect}")
+
+
+def _look_up(corpus: PaperCorpus, choice: Choice, metrics: Iterable[str]) -> None:
+    """Fill in the version, the systems, finished runs and submitted metrics."""
+    if choice.version is not None and choice.version.corpus.slug == corpus.slug:
+        corpus.version = choice.version
+    else:
+        try:
+            corpus.version = version_of(corpus.slug)
+        except NotFound:
+            return
     try:
-        place.version = version_of(place.slug)
+        corpus.aspect = resolve_aspect(corpus.version, choice.aspect)
     except NotFound:
-        return
-    place.systems = [one for one in select_systems(place.version) if one.name not in exclude]
-    place.submitted = submitted_metrics(place.version)
-    done = MetricRun.objects.filter(
-        system__in=place.systems, state=MetricRun.State.DONE, metric__in=metrics
-    )
-    counted: dict[str, int] = defaultdict(int)
-    models: dict[str, set[str]] = defaultdict(set)
-    known: dict[str, Configuration] = {}
-    rows = done.values_list("configuration", "metric_version", "model").order_by(
-        "configuration", "system_id"
-    )
-    for text, metric_version, model in rows:
-        configuration = known.get(text) or still_there(text, metric_version)
-        if configuration is not None and configuration.metric.version == metric_version:
-            known[text] = configuration
-            counted[text] += 1
-            models[text].add(model)
-    place.part = {text: count for text, count in counted.items() if count < len(place.systems)}
-    place.found = [one for text, one in known.items() if text not in place.part]
-    place.revisions = {one.text: _revision(one, models[one.text]) for one in place.found}
+        corpus.aspect = choice.aspect
+    corpus.systems = [
+        one for one in select_systems(corpus.version) if one.name not in choice.exclude
+    ]
+    corpus.submitted = [HandedIn.of(one) for one in shown_submitted_metrics(corpus.version)]
+    runs = MetricRun.objects.filter(
+        system__in=corpus.systems, state=MetricRun.State.DONE, metric__in=set(metrics)
+    ).order_by("configuration", "model")
+    for text, metric_version, model in runs.values_list("configuration", "metric_version", "model"):
+        configuration = still_there(text, metric_version)
+        if configuration is None:
+            continue
+        corpus.known[text] = configuration
+        corpus.finished[text] = corpus.finished.get(text, 0) + 1
+        if model and model not in corpus.models.setdefault(text, []):
+            corpus.models[text].append(model)
 
 
-def _revision(configuration: Configuration, models: set[str]) -> str:
-    """``daily@1a2b…, encoder@3c…`` names the trained model and whatever else was used."""
-    name = trained_name(configuration)
-    found = {
-        revision
-        for model in models
-        for one in model.split(",")
-        for named, _, revision in [one.strip().partition("@")]
-        if named == name
-    }
-    return found.pop() if len(found) == 1 else SEVERAL if found else ""
+def is_of_row(metric: HandedIn, row: str) -> bool:
+    """Whether a metric whose scores were submitted has the name of a paper's row: ``usl_h`` is
+    USL-H."""
+    ours, theirs = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in (metric.name, row))
+    return ours == theirs
+
+
+def agreement(pairs: Iterable[tuple[Figure, Iterable[float | None]]]) -> dict[str, int]:
+    """How alike ours are to theirs.
+
+    Args:
+        pairs: each printed figure with all that is computed of it here.
+
+    Returns:
+        ``printed``; ``figures``: of these how many stand beside something computed; ``same``: of
+        these how many are one of ours to the paper's digits.
+    """
+    printed = figures = same = 0
+    for figure, ours in pairs:
+        defined = [value for value in ours if value is not None]
+        printed += 1
+        figures += bool(defined)
+        same += any(map(figure.is_same, defined))
+    return {"printed": printed, "figures": figures, "same": same}
 
 
 def trained_name(configuration: Configuration) -> str:
@@ -208,7 +256,7 @@ def other_options(configuration: Configuration) -> str:
 NO_SHARE = "the drawing's errors are as large as the scores' spread"
 
 
-def monte_carlo(place: Place, configuration: Configuration) -> dict[str, Any] | None:
+def monte_carlo(corpus: PaperCorpus, configuration: Configuration) -> dict[str, Any] | None:
     """Of scores that are drawn: the mean of their standard errors, the scores' own spread, and the
     share of their variance that is drawing. None where no score is drawn.
 
@@ -217,7 +265,7 @@ def monte_carlo(place: Place, configuration: Configuration) -> dict[str, Any] | 
     ``reason``.
     """
     runs = MetricRun.objects.filter(
-        system__in=place.systems, configuration=configuration.text,
+        system__in=corpus.systems, configuration=configuration.text,
         metric_version=configuration.metric.version, state=MetricRun.State.DONE,
     )  # fmt: skip
     errors: list[float] = []
@@ -242,39 +290,40 @@ def monte_carlo(place: Place, configuration: Configuration) -> dict[str, Any] | 
 # --- what is missing ------------------------------------------------------------------------------
 
 
-def what_is_missing(place: Place, wanted: Iterable[str]) -> list[dict[str, str]]:
+def what_is_missing(
+    corpus: PaperCorpus, wanted: Iterable[str], *, listed: bool = False
+) -> list[dict[str, str]]:
     """``wanted``: configurations that the table has rows for. What the site cannot compute has a
-    reason alone."""
-    if place.version is None:
-        command = f"manage.py import_corpus {place.of.how} --slug {_import_slug(place)}"
-        return [
-            {"corpus": place.slug, "reason": f"there is no corpus {place.slug}", "command": command}
-        ]
-    texts = {one.text for one in place.found}
+    reason alone. ``listed``: reasons name what is to be computed, and stand one by one."""
+    if corpus.version is None:
+        # GRADE's one file makes three corpora, whose names begin alike.
+        is_grade = corpus.of.how.startswith("grade") and corpus.slug.startswith("grade-")
+        slug = "grade" if is_grade else corpus.slug
+        command = f"manage.py import_corpus {corpus.of.how} --slug {slug}"
+        reason = f"there is no corpus {corpus.slug}"
+        return [{"corpus": corpus.slug, "reason": reason, "command": command}]
+    texts = {one.text for one in corpus.found}
     here: list[str] = []
-    by_reason: dict[str, list[str]] = defaultdict(list)
+    not_here: dict[tuple[str, str], list[str]] = defaultdict(list)
     for text in dict.fromkeys(wanted):
         configuration = parse(text)
         if configuration.text in texts:
             continue
-        if reason := queries.why_not_offered(configuration, place.version):
-            by_reason[reason].append(text)
+        if reason := queries.why_not_offered(configuration, corpus.version):
+            not_here[reason, text if listed else ""].append(text)
         else:
-            here.append(configuration.text)
+            here.append(text if listed else configuration.text)
     lines = [
-        {"corpus": place.slug, "reason": f"{', '.join(names)}: {reason}", "command": ""}
-        for reason, names in by_reason.items()
+        {"corpus": corpus.slug, "reason": f"{', '.join(names)}: {reason}", "command": ""}
+        for (reason, _), names in not_here.items()
     ]
     if here:
-        listed = ",".join(here)
-        command = f'manage.py score --corpus {place.slug} --metrics "{listed}"'
+        command = f'manage.py score --corpus {corpus.slug} --metrics "{",".join(here)}"'
         what = "1 configuration is" if len(here) == 1 else f"{len(here)} configurations are"
-        reason = f"{what} not computed of all systems"
-        lines.append({"corpus": place.slug, "reason": reason, "command": command})
+        reason = (
+            f"not computed of all systems: {', '.join(here)}"
+            if listed
+            else f"{what} not computed of all systems"
+        )
+        lines.append({"corpus": corpus.slug, "reason": reason, "command": command})
     return lines
-
-
-def _import_slug(place: Place) -> str:
-    """GRADE's one file makes three corpora, whose names begin alike."""
-    is_grade = place.of.how.startswith("grade") and place.slug.startswith("grade-")
-    return "grade" if is_grade else place.slug

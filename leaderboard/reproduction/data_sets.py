@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from annotations.corpora.queries import NotFound, counts_of, version_of
 from annotations.corpora.rating_queries import agreement_of
 from annotations.models import Corpus
 from leaderboard.queries.response_scores import human_scores
-from leaderboard.reproduction.corpora import first_that_is_here
-from leaderboard.reproduction.published.data_sets import (
-    AGREEMENT,
-    CITATIONS,
-    SIZES,
-    PublishedAgreement,
-    band,
-)
+from leaderboard.reproduction.published import band, paper
 
+
+@dataclass(frozen=True, slots=True)
+class PublishedAgreement:
+    """``pairs``: of each two of three raters."""
+
+    title: str
+    slug: str
+    """Of the corpus here, where nobody says otherwise."""
+    level: Literal["turn", "dialogue"]
+    coefficient: Literal["kappa", "alpha"]
+    value: float
+    pairs: tuple[float, ...] = ()
+
+
+def _published_agreement() -> Iterator[PublishedAgreement]:
+    (kappa,) = paper("cmn").tables["5"].rows
+    for column, source in (("cmn-dailydialog", "DailyDialog"), ("cmn-personachat", "PersonaChat")):
+        mean, *pairs = (one.value for one in kappa.of_column(column).values())
+        yield PublishedAgreement(f"CMN, {source}", column, "turn", "kappa", mean, tuple(pairs))
+    (alpha,) = paper("comperdial").tables["3.2.3"].rows
+    for level in ("turn", "dialogue"):
+        (value,) = (one.value for one in alpha.of_column(f"comperdial {level}").values())
+        yield PublishedAgreement(f"ComperDial, {level}s", "comperdial", level, "alpha", value)
+
+
+AGREEMENT = tuple(_published_agreement())
+SIZES = paper("comperdial").tables["8"]
 COEFFICIENTS = {"kappa": "Cohen's κ, mean of pairs", "alpha": "Krippendorff's α"}
 
 
@@ -26,7 +47,7 @@ def agreement_table(slugs: Mapping[str, str] | None = None) -> dict[str, Any]:
 
     Raises NotFound for an unknown key.
     """
-    known = {one.slugs[0] for one in AGREEMENT}
+    known = {one.slug for one in AGREEMENT}
     if unknown := set(slugs or ()) - known:
         raise NotFound(
             f"the papers have no corpus {', '.join(sorted(unknown))}; they have: "
@@ -34,7 +55,7 @@ def agreement_table(slugs: Mapping[str, str] | None = None) -> dict[str, Any]:
         )
     return {
         "table": "agreement",
-        "published": list(CITATIONS),
+        "published": [paper("cmn").citation, paper("comperdial").citation],
         "rows": [
             {
                 "title": one.title,
@@ -45,7 +66,7 @@ def agreement_table(slugs: Mapping[str, str] | None = None) -> dict[str, Any]:
                     "band": band(one.value),
                     "pairs": list(one.pairs),
                 },
-                **_ours(one, (slugs or {}).get(one.slugs[0]) or first_that_is_here(one.slugs)),
+                **_ours(one, (slugs or {}).get(one.slug) or one.slug),
             }
             for one in AGREEMENT
         ],
@@ -87,17 +108,20 @@ def benchmarks_table() -> dict[str, Any]:
     rated."""
     return {
         "table": "benchmarks",
-        "published": CITATIONS[1],
+        "published": paper("comperdial").citation,
         "rows": [
             {
-                "benchmark": one.benchmark,
-                "data": one.data,
-                "turns": one.turns,
-                "dialogues": one.dialogues,
-                "systems": one.systems,
-                "evaluation": one.evaluation,
+                "benchmark": row.metric,
+                "data": column,
+                **{
+                    name: None if name not in sizes else int(sizes[name].value)
+                    for name in SIZES.statistics
+                },
+                "evaluation": row.group,
             }
-            for one in SIZES
+            for row in SIZES.rows
+            for column in SIZES.columns
+            if (sizes := row.of_column(column))
         ],
         "corpora": [
             row

@@ -4,10 +4,9 @@ al., 2023)."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.reproduction.claims import (
     Claim,
     Ours,
@@ -16,9 +15,16 @@ from leaderboard.reproduction.claims import (
     published_values,
     row_of,
 )
-from leaderboard.reproduction.corpora import Place, places_of, trained_name, what_is_missing
-from leaderboard.reproduction.published import density as paper
-from leaderboard.reproduction.published.correlations import PublishedRow, PublishedTable
+from leaderboard.reproduction.corpora import (
+    Choice,
+    PaperCorpus,
+    agreement,
+    corpora_of,
+    look_up_all,
+    trained_name,
+    what_is_missing,
+)
+from leaderboard.reproduction.published import Row, Table, paper
 from leaderboard.reproduction.trained_models import (
     HERE,
     MACHINE_SETTINGS,
@@ -27,11 +33,14 @@ from leaderboard.reproduction.trained_models import (
     model_facts,
     setup_text,
 )
-from leaderboard.reproduction.trained_rows import Belongs, Evaluation, gathered
+from leaderboard.reproduction.trained_rows import Belongs, Evaluation, compared, gathered
 from workers.metrics.common.configuration import Configuration
 from workers.metrics.fed import METRICS as FED_METRICS
 
 RECIPE = "density"
+PAPER = paper("density")
+TABLES = tuple(PAPER.tables[number] for number in ("1", "2", "4"))
+WITH, WITHOUT = "with L_CL", "without L_CL"
 OURS: dict[str, tuple[str, ...]] = {
     "BLEU": ("bleu_2",),
     "ROUGE": ("rouge_l",),
@@ -69,76 +78,79 @@ NOTES = (
 )
 
 
-def density_table(
-    slugs: Mapping[str, str] | None = None,
-    exclude: Sequence[str] = (),
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> dict[str, Any]:
+WHY_NOT = "Models are trained here, with other encoders or data; embeddings are not GloVe's."
+
+
+def density_table(choice: Choice) -> dict[str, Any]:
     """Tables 1, 2, 4 and 5 of the paper with every finished configuration of their metrics here.
 
-    ``slugs``: by the key of one of the paper's evaluation sets what it is called here.
-    ``exclude``: systems to leave out, wherever they are. Models that differ by their seed are
-    gathered: mean, lowest, highest, and each beneath. Raises NotFound for a key that the paper does
-    not have, or a system that is nowhere.
+    Models that differ by their seed are gathered: mean, lowest, highest, and each beneath. Raises
+    NotFound for a corpus that the paper does not have, an aspect or a system that is nowhere.
     """
-    metrics = {name for names in OURS.values() for name in names}
-    places = places_of(paper.SETS, slugs or {}, metrics, exclude)
+    corpora = corpora_of(PAPER.corpora, choice)
+    look_up_all(corpora.values(), choice, {name for names in OURS.values() for name in names})
     scored_models = {
-        (name, place.revisions.get(one.text, ""))
-        for place in places.values()
-        for one in place.found
+        (name, corpus.revision(one))
+        for corpus in corpora.values()
+        for one in corpus.found
         if (name := trained_name(one))
     }
     facts = model_facts(RECIPE, scored_models)
-    how = Evaluation(facts, resamples, seed)
-    tables = [
-        _table(how, table, places[key], key)
-        for table in paper.TABLES
-        for key in (one.key for one in paper.SETS if one.key in table.sets)
-    ]
+    how = Evaluation(facts, choice)
+    shown = [(table, key) for table in TABLES for key in corpora if key in table.columns]
+    tables = [_table(how, table, corpora[key], key) for table, key in shown]
     models = sorted(
         {id(model): model for model in facts.values()}.values(),
         key=lambda one: (one.family, one.name),
     )
     return {
         "table": "density",
-        "published": paper.CITATION,
-        "resamples": resamples,
-        "seed": seed,
-        "corpora": [place.as_json() for place in places.values()],
+        "published": PAPER.citation,
+        "resamples": choice.resamples,
+        "seed": choice.seed,
+        "corpora": [corpus.as_json() for corpus in corpora.values()],
         "tables": tables,
+        "agreement": agreement(
+            pair
+            for (table, key), document in zip(shown, tables, strict=True)
+            for pair in compared(document, {corpora[key].of.title: (table, key)})
+        ),
+        "why_not": WHY_NOT,
         "selection": _selection(models),
         "models": [model.as_json() for model in models],
         "findings": _findings(tables, models),
         "missing": [
             line
-            for place in places.values()
-            for line in what_is_missing(place, _wanted(place, models))
+            for corpus in corpora.values()
+            for line in what_is_missing(corpus, _wanted(corpus, models))
         ],
-        "notes": [setup_text(paper.SETUP, models), *NOTES],
+        "notes": [setup_text(PAPER.setup, models), *NOTES],
     }
 
 
-def _table(how: Evaluation, table: PublishedTable, place: Place, key: str) -> dict[str, Any]:
+def _table(how: Evaluation, table: Table, corpus: PaperCorpus, key: str) -> dict[str, Any]:
     return how.table(
-        table, table.number, table.title, place, {place.of.title: (table, key)}, _belongs_to(table)
+        table,
+        table.number,
+        table.title,
+        corpus,
+        {corpus.of.title: (table, key)},
+        _belongs_to(table),
     )
 
 
-def _belongs_to(table: PublishedTable) -> Any:
-    def of_row(row: PublishedRow) -> Belongs:
+def _belongs_to(table: Table) -> Any:
+    def of_row(row: Row) -> Belongs:
         names = OURS.get(row.metric, ())
 
         def belongs(configuration: Configuration, model: ModelInfo | None) -> bool:
             name = configuration.metric.name
-            if name not in names or table.level not in configuration.levels:
+            if name not in names or table.rated not in configuration.levels:
                 return False
             if name.startswith(RECIPE) and not _selects(model):
                 return False
             if table.number == "2":
-                return has_contrastive(model) is (row.group == paper.WITH)
+                return has_contrastive(model) is (row.group == WITH)
             # Table 1's DEnsity is trained with L_CL
             return row.metric != "DEnsity" or has_contrastive(model) is not False
 
@@ -159,11 +171,11 @@ def has_contrastive(model: ModelInfo | None) -> bool | None:
     return bool(model.settings.get("contrastive", "paper") != "none")
 
 
-def _wanted(place: Place, models: Iterable[ModelInfo]) -> list[str]:
+def _wanted(corpus: PaperCorpus, models: Iterable[ModelInfo]) -> list[str]:
     """The default of each metric; of trained ones, every model that is here and that the table has
     a row for."""
-    level = paper.TABLE_4.level if place.of is paper.FED_DIALOGUES else paper.TABLE_1.level
-    rows = {row.metric for table in paper.TABLES if table.level == level for row in table.rows}
+    level = "dialogue" if corpus.of.key == "fed" else "turn"
+    rows = {row.metric for table in TABLES if table.rated == level for row in table.rows}
     names = [name for row, names in OURS.items() if row in rows and row != _FED for name in names]
     if level == "turn":
         names = [name for name in names if name != _DIALOGUES]
@@ -185,24 +197,17 @@ def _wanted(place: Place, models: Iterable[ModelInfo]) -> list[str]:
 def _selection(models: Iterable[ModelInfo]) -> list[dict[str, Any]]:
     words = family_label(models)
     found = []
-    for row in paper.TABLE_5:
+    for row in PAPER.tables["5"].rows:
         families: dict[str, list[ModelInfo]] = {}
         for model in models:
-            if (
-                model.figures
-                and _selects(model)
-                and has_contrastive(model) is (row.group == paper.WITH)
-            ):
+            if model.figures and _selects(model) and has_contrastive(model) is (row.group == WITH):
                 families.setdefault(model.family, []).append(model)
         found.append(
             {
-                "loss": row.loss,
+                "loss": row.metric,
                 "published": {
-                    "DailyDialog": {
-                        "R@1": row.dailydialog[0] / 100,
-                        "MRR": row.dailydialog[1] / 100,
-                    },
-                    "ConvAI2": {"R@1": row.convai2[0] / 100, "MRR": row.convai2[1] / 100},
+                    column: {name: figure.value for name, figure in row.of_column(column).items()}
+                    for column in PAPER.tables["5"].columns
                 },
                 "ours": [
                     {
@@ -229,7 +234,7 @@ def _findings(tables: list[dict[str, Any]], models: list[ModelInfo]) -> list[dic
     found: list[dict[str, Any]] = []
     for table in tables:
         if table["number"] == "2":
-            for ours in row_of(table, "Mahalanobis", paper.WITH)["ours"]:
+            for ours in row_of(table, "Mahalanobis", WITH)["ours"]:
                 for claim in _claims(table, ours, by_name):
                     found += claim.documents(table["corpus"], table["coefficients"])
     return found
@@ -243,7 +248,7 @@ def _claims(
 
     def same_model(metric: str) -> Ours | None:
         names = {one["trained"] for one in ours["scored"]}
-        groups = row_of(table, metric, paper.WITH)["ours"]
+        groups = row_of(table, metric, WITH)["ours"]
         return matching(
             groups, lambda other: bool(names & {one["trained"] for one in other["scored"]})
         )
@@ -251,27 +256,27 @@ def _claims(
     def but_for_contrastive(other: Ours) -> bool:
         return _without_contrastive(other, by_name) == _without_contrastive(ours, by_name)
 
-    density = values("Mahalanobis", paper.WITH)
-    plain = matching(row_of(table, "Mahalanobis", paper.WITHOUT)["ours"], but_for_contrastive)
+    density = values("Mahalanobis", WITH)
+    plain = matching(row_of(table, "Mahalanobis", WITHOUT)["ours"], but_for_contrastive)
     return [
         Claim("DEnsity with L_CL", density, ours),
         Claim(
             "what L_CL adds to it",
-            differences(density, values("Mahalanobis", paper.WITHOUT)),
+            differences(density, values("Mahalanobis", WITHOUT)),
             ours,
             plain,
             True,
         ),
         Claim(
             "it over the Euclidean score",
-            differences(density, values("Euclidean", paper.WITH)),
+            differences(density, values("Euclidean", WITH)),
             ours,
             same_model("Euclidean"),
             True,
         ),
         Claim(
             "it over the classifier's",
-            differences(density, values("Classifier", paper.WITH)),
+            differences(density, values("Classifier", WITH)),
             ours,
             same_model("Classifier"),
             True,

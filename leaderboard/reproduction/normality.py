@@ -8,12 +8,14 @@ from typing import Any
 
 from annotations.corpora.queries import select_systems
 from annotations.models import CorpusVersion
-from leaderboard.reproduction.published import fbd
+from leaderboard.reproduction.published import paper
 from workers.metrics.base import Example
 from workers.metrics.common.configuration import Configuration, MetricUnavailableError, parse
 from workers.metrics.common.normality import LEVEL, normality
 from workers.runs import queries
 
+NORMALITY = paper("fbd").tables["2"]
+ENCODERS = [row.model for row in NORMALITY.rows]
 PEOPLE = "human"
 """The side whose responses are the corpus's references."""
 NOTE = (
@@ -43,7 +45,7 @@ def normality_table(
         "layer": configuration.options["layer"],
         "level": LEVEL,
         **_rows(configuration, versions, sides, side),
-        "published": f"{fbd.CITATION}, Table 4",
+        "published": f"{paper('fbd').citation}, Table 4",
         "notes": [NOTE, MANY_POINTS],
     }
 
@@ -83,10 +85,8 @@ def _examples(configuration: Configuration, version: CorpusVersion, side: str) -
 
 def _published(slug: str) -> dict[str, dict[str, float]]:
     """By encoder, where the corpus has the name of one of the paper's."""
-    for place, corpus in enumerate(fbd.CORPORA):
-        if corpus.slug == slug:
-            return {
-                encoder: {"mean": figures[place][0], "sd": figures[place][1]}
-                for encoder, figures in fbd.NORMALITY.items()
-            }
-    return {}
+    return {
+        row.model: {name: figure.value for name, figure in figures.items()}
+        for row in NORMALITY.rows
+        if (figures := row.of_column(slug))
+    }

@@ -4,19 +4,20 @@ is gathered."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.answers.metrics import CorrelationRow
 from leaderboard.reproduction.corpora import (
-    Place,
+    Choice,
+    PaperCorpus,
     is_of_row,
     monte_carlo,
     other_options,
     trained_name,
 )
-from leaderboard.reproduction.published.correlations import PublishedRow, PublishedTable
+from leaderboard.reproduction.published import Figure, Row, Table
 from leaderboard.reproduction.trained_models import ModelInfo, family_label
 from workers.metrics.common.configuration import Configuration
 
@@ -29,40 +30,45 @@ class Evaluation:
     """How every table's correlations are made, and what is known of the models."""
 
     facts: SignatureFields
-    resamples: int
-    seed: int
+    choice: Choice
 
-    def model_of(self, place: Place, configuration: Configuration) -> ModelInfo | None:
+    def model_of(self, corpus: PaperCorpus, configuration: Configuration) -> ModelInfo | None:
         name = trained_name(configuration)
-        return self.facts.get((name, place.revisions.get(configuration.text, ""))) if name else None
+        return self.facts.get((name, corpus.revision(configuration))) if name else None
+
+    def _rows(self, corpus: PaperCorpus, table: Table) -> dict[str, CorrelationRow]:
+        """By configuration."""
+        draws = {"resamples": self.choice.resamples, "seed": self.choice.seed}
+        rows = corpus.rows_at([table.rated], table.rated, **draws)
+        return {row.metric: row for row in rows}
 
     def ours(
-        self, place: Place, table: PublishedTable, metric: str, belongs: Belongs
+        self, corpus: PaperCorpus, table: Table, metric: str, belongs: Belongs
     ) -> list[dict[str, Any]]:
         """A document each for the configurations that belong to the row ``metric``, those gathered
         that differ by seed only; then for submitted metrics of the row's name."""
-        rows = place.rows_at(table.level, self.resamples, self.seed)
+        rows = self._rows(corpus, table)
         submitted = [
             _group(table, one.text, "", "submitted", [_submitted(table, one.text, rows[one.text])])
-            for one in place.submitted
+            for one in corpus.submitted
             if one.text in rows and is_of_row(one, metric)
         ]
-        return [*self._computed(place, table, belongs), *submitted]
+        return [*self._computed(corpus, table, belongs), *submitted]
 
     def _computed(
-        self, place: Place, table: PublishedTable, belongs: Belongs
+        self, corpus: PaperCorpus, table: Table, belongs: Belongs
     ) -> list[dict[str, Any]]:
-        rows = place.rows_at(table.level, self.resamples, self.seed)
+        rows = self._rows(corpus, table)
         groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
         words = family_label(self.facts.values())
-        for configuration in place.found:
-            model = self.model_of(place, configuration)
+        for configuration in corpus.found:
+            model = self.model_of(corpus, configuration)
             if configuration.text not in rows or not belongs(configuration, model):
                 continue
             family = model.family if model is not None else trained_name(configuration)
             key = (configuration.metric.name, other_options(configuration), family)
             row = rows[configuration.text]
-            groups.setdefault(key, []).append(_scored(place, table, configuration, model, row))
+            groups.setdefault(key, []).append(_scored(corpus, table, configuration, model, row))
         return [
             _group(table, metric, options, words.get(family, ""), scored)
             for (metric, options, family), scored in sorted(
@@ -71,9 +77,9 @@ class Evaluation:
         ]
 
     def table(
-        self, table: PublishedTable, number: str, title: str, place: Place,
-        published: Mapping[str, tuple[PublishedTable, str]],
-        belongs: Callable[[PublishedRow], Belongs],
+        self, table: Table, number: str, title: str, corpus: PaperCorpus,
+        published: Mapping[str, tuple[Table, str]],
+        belongs: Callable[[Row], Belongs],
         own_rows: Sequence[tuple[str, str, Belongs]] = (),
     ) -> dict[str, Any]:  # fmt: skip
         """``published``: by the words for it, the table and the set that the paper's figures are
@@ -83,33 +89,32 @@ class Evaluation:
                 "metric": row.metric,
                 "group": row.group,
                 "published": [
-                    _published(words, of, key, index_of_row)
-                    for words, (of, key) in published.items()
+                    _published(words, of.rows[index], key) for words, (of, key) in published.items()
                 ],
-                "ours": self.ours(place, table, row.metric, belongs(row)),
+                "ours": self.ours(corpus, table, row.metric, belongs(row)),
             }
-            for index_of_row, row in enumerate(table.rows)
+            for index, row in enumerate(table.rows)
         ]
         rows += [
             {"metric": metric, "group": group, "published": [], "ours": found}
             for metric, group, belonging in own_rows
-            if (found := self.ours(place, table, metric, belonging))
+            if (found := self.ours(corpus, table, metric, belonging))
         ]
-        reason = place.why_nothing(table.level)
+        reason = corpus.why_nothing(table.rated)
         return {
             "number": number,
             "title": title,
-            "corpus": place.slug,
-            "level": table.level,
+            "corpus": corpus.slug,
+            "level": table.rated,
             **({"reason": reason} if reason else {}),
-            "coefficients": [str(name) for name in table.coefficients],
+            "coefficients": [str(name) for name in table.statistics],
             "published_sets": list(published),
             "rows": rows,
         }
 
 
 def _group(
-    table: PublishedTable, metric: str, options: str, of: str, scored: list[dict[str, Any]]
+    table: Table, metric: str, options: str, of: str, scored: list[dict[str, Any]]
 ) -> dict[str, Any]:
     return {
         "metric": metric,
@@ -117,8 +122,7 @@ def _group(
         "of": of,
         "seeds": len(scored),
         **{
-            str(name): gathered([one[name]["value"] for one in scored])
-            for name in table.coefficients
+            str(name): gathered([one[name]["value"] for one in scored]) for name in table.statistics
         },
         "scored": sorted(
             scored, key=lambda one: (one["seed"] is None, one["seed"], one["configuration"])
@@ -126,24 +130,24 @@ def _group(
     }
 
 
-def _submitted(table: PublishedTable, text: str, row: CorrelationRow) -> dict[str, Any]:
+def _submitted(table: Table, text: str, row: CorrelationRow) -> dict[str, Any]:
     names = {"configuration": text, "trained": None, "revision": None, "seed": None}
     return {**names, **_figures(table, row)}
 
 
-def _figures(table: PublishedTable, row: CorrelationRow) -> dict[str, Any]:
+def _figures(table: Table, row: CorrelationRow) -> dict[str, Any]:
     return {
         "n": row.n,
         "coverage": row.coverage,
         "signature": row.signature,
         **({"note": row.note} if row.note else {}),
-        **{str(name): row.of(name).as_json() for name in table.coefficients},
+        **{str(name): row.of(name).as_json() for name in table.statistics},
     }
 
 
 def _scored(
-    place: Place,
-    table: PublishedTable,
+    corpus: PaperCorpus,
+    table: Table,
     configuration: Configuration,
     model: ModelInfo | None,
     row: CorrelationRow,
@@ -151,12 +155,12 @@ def _scored(
     document: dict[str, Any] = {
         "configuration": configuration.text,
         "trained": trained_name(configuration) or None,
-        "revision": place.revisions.get(configuration.text, "") or None,
+        "revision": corpus.revision(configuration) or None,
         "seed": model.seed if model is not None else None,
         **_figures(table, row),
     }
     drawn = (
-        monte_carlo(place, configuration) if configuration.metric.name.startswith("cmn") else None
+        monte_carlo(corpus, configuration) if configuration.metric.name.startswith("cmn") else None
     )
     return {**document, "monte_carlo": drawn} if drawn else document
 
@@ -171,14 +175,25 @@ def gathered(values: Iterable[float | None]) -> dict[str, Any]:
     return {"value": mean, "lowest": min(defined), "highest": max(defined), "seeds": len(defined)}
 
 
-def _published(words: str, table: PublishedTable, key: str, place: int) -> dict[str, Any]:
-    figures = table.figures_of(table.rows[place], key)
+def _published(words: str, row: Row, key: str) -> dict[str, Any]:
     document = {
         name: {
             "value": figure.value,
             "significant": figure.significant,
             **({"p": figure.p} if figure.p else {}),
         }
-        for name, figure in figures.items()
+        for name, figure in row.of_column(key).items()
     }
     return {"set": words, **document}
+
+
+def compared(
+    document: Mapping[str, Any], published: Mapping[str, tuple[Table, str]]
+) -> Iterator[tuple[Figure, list[float | None]]]:
+    """Each printed figure of a table's document with all that is computed in its place: of each
+    seed, and the means over seeds. ``published``: as ``Evaluation.table`` takes it."""
+    for index, row in enumerate(document["rows"]):
+        ours = [one for group in row["ours"] for one in (group, *group["scored"])]
+        for table, key in published.values() if row["published"] else ():
+            for name, figure in table.rows[index].of_column(key).items():
+                yield figure, [one[name]["value"] for one in ours]

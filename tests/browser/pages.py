@@ -24,6 +24,7 @@ MORE_PARTS: Final = (
     "metrics/compare/?first=word_f1&second=rouge_l",
     "metrics/heat-map/",
     "metrics/preferences/",
+    "metrics/published/",
     "systems/compare/",
     "systems/fewer-ratings/",
     "systems/map/",

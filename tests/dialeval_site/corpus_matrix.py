@@ -54,6 +54,7 @@ MATRIX = {
     "dialogue": Address("GET", EVERYBODY, WHO_MAY_SEE, position=0),
     "metric-leaderboard": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "metric-heat-map": Address("GET", EVERYBODY, WHO_MAY_SEE),
+    "published-tables": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "response-map": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "metric-preferences": Address("GET", EVERYBODY, WHO_MAY_SEE),
     "scatter": Address("GET", EVERYBODY, WHO_MAY_SEE),

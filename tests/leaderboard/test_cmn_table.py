@@ -13,7 +13,7 @@ import pytest
 from django.core.management import call_command
 
 from annotations.models import CorpusVersion
-from leaderboard.reproduction.published import cmn
+from leaderboard.reproduction import cmn
 from tests.leaderboard.conftest import Rated
 from tests.leaderboard.trained import AS_PEOPLE, ENDS_SWAPPED, PLACES, TWO_SWAPPED, model_in, scored
 from workers.models import MetricRun

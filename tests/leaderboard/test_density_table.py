@@ -340,6 +340,23 @@ def test_models_that_were_not_scored_are_named_in_the_next_command(
     assert "density[trained=cl-0]" not in line["command"]
 
 
+def test_seeds_and_their_mean_are_compared_with_each_printed_figure(
+    version: CorpusVersion, home: Path, table
+) -> None:
+    """Two coefficients in two rows of Table 2 and one of Table 1: .9, .95 and 1 are none of its
+    figures."""
+    two_seeds(home, version)
+    assert table()["agreement"] == {"printed": 174, "figures": 6, "same": 0}
+
+
+def test_corpora_and_the_aspect_can_be_chosen(version: CorpusVersion, home: Path, table) -> None:
+    document = table("--corpus", "dailydialog-zhao", "--aspect", "Overall")
+    assert [one["corpus"] for one in document["corpora"]] == ["small"]
+    assert document["corpora"][0]["aspect"] == "overall"
+    with pytest.raises(CommandError, match="no corpus of the tables was rated by tone"):
+        table("--aspect", "tone")
+
+
 def test_bad_options_are_refused(version: CorpusVersion, table) -> None:
     with pytest.raises(CommandError, match="the paper has no corpus dailyz; it has: convai2-grade"):
         table(corpora="dailyz=small")
@@ -373,7 +390,8 @@ def test_as_text_the_mean_stands_above_its_seeds(version: CorpusVersion, home: P
     assert "cl-0 (seed 0)" in printed[place + 1]
     assert "cl-1 (seed 1)" in printed[place + 2]
     head = printed.index("Is ours like theirs? small (L_CL paper)")
-    assert printed[0].startswith("The paper's models: bert-base-uncased")
+    assert printed[0].startswith("Of 174 printed figures ")
+    assert "The paper's models: bert-base-uncased" in printed[printed.index("") + 1]
     assert "Ours: tiny, trained on daily v1" in " ".join(printed[:head])
 
 

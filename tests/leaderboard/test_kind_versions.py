@@ -22,7 +22,8 @@ from django.core.management import call_command
 
 from annotations.campaigns.queries.ratings import aspects_of
 from annotations.formats.records import DialogueRecord, TurnRecord, Utterance
-from annotations.models import CorpusVersion
+from annotations.models import Corpus, CorpusVersion
+from leaderboard.reproduction.fbd import OURS
 from leaderboard.results.computing import answer_of
 from leaderboard.results.kinds import all_kinds
 from tests.annotations.stored import Scores, rated_corpus, stored
@@ -128,6 +129,13 @@ def of_preferences(folder: Path) -> Given:
     return version, {}
 
 
+def of_a_published_corpus(folder: Path) -> Given:
+    version = rated_version(folder)
+    Corpus.objects.update(slug="personam")
+    call_command("score", corpus="personam", metrics=OURS["BLEU"], inline=True)
+    return CorpusVersion.objects.get(pk=version.pk), {}
+
+
 def of_the_corpus(**parameters: Any) -> Callable[[Path], Given]:
     return lambda folder: (rated_version(folder), parameters)
 
@@ -155,6 +163,7 @@ REQUESTED: dict[str, Callable[[Path], Given]] = {
     "board": of_a_round,
     "preferences": of_preferences,
     "preference-metrics": of_preferences,
+    "published-tables": of_a_published_corpus,
 }
 NEEDS_A_MODEL = {"response-map"}
 """Its points come from an encoder, which not every machine has: its answer is held in

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -12,9 +13,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from leaderboard.reproduction import fbd as table_queries
+from leaderboard.reproduction.fbd import CORRELATIONS, FINE_GRAINED, PAPER
 from leaderboard.reproduction.output import fbd_figures
-from leaderboard.reproduction.published import fbd
+from leaderboard.reproduction.published import Figure, Row, Table
 from tests.leaderboard.conftest import Rated, odd_metrics  # noqa: F401 (a fixture)
+from tests.leaderboard.trained import submitted
 from workers.metrics.common.configuration import parse
 from workers.metrics.common.tokenisation import AS_PUBLISHED
 from workers.models import MetricRun
@@ -28,12 +31,13 @@ FALLING = {place: (4 - human, length) for place, (human, length) in SYSTEMS.item
 
 
 OURS = dict(table_queries.OURS)
+BERT, ROBERTA = "BERT (base)", "RoBERTa (base)"
 
 
 @pytest.fixture(autouse=True)
 def two_metrics(odd_metrics: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     """``length`` stands where BLEU does, and everywhere else a metric that nobody computed."""
-    ours = {row.metric: "constant" for row in fbd.CORRELATIONS} | {"BLEU": "length"}
+    ours = {row.metric: "constant" for row in CORRELATIONS.rows} | {"BLEU": "length"}
     monkeypatch.setattr(table_queries, "OURS", ours)
 
 
@@ -66,46 +70,49 @@ def cell_of(document: dict[str, Any], metric: str, place: int) -> dict[str, Any]
 # --- what the paper prints ------------------------------------------------------------------------
 
 
+def row_of(table: Table, metric: str, encoder: str) -> Row:
+    (row,) = [one for one in table.rows if (one.metric, one.model) == (metric, encoder)]
+    return row
+
+
+def pair_of(row: Row, column: str) -> tuple[float, ...]:
+    return tuple(figure.value for figure in row.of_column(column).values())
+
+
 def test_every_published_figure_is_a_correlation_of_one_of_six_corpora() -> None:
-    figures = [pairs for row in fbd.CORRELATIONS for pairs in row.by_encoder.values()]
     # Six rows without an encoder; BERTScore, FBD and PRD with two each
-    assert len(figures) == 6 + 2 * 3
-    assert {len(pairs) for pairs in figures} == {6}
-    assert all(0 <= value <= 1 for pairs in figures for pair in pairs for value in pair)
+    assert len(CORRELATIONS.rows) == 6 + 2 * 3
+    figures = [one for row in CORRELATIONS.rows for one in row.figures.values()]
+    assert len(figures) == 12 * 6 * 2
+    assert all(0 <= figure.value <= 1 and figure.digits == 3 for figure in figures)
 
 
 @pytest.mark.parametrize(
-    ("metric", "encoder", "place", "pair"),
+    ("metric", "encoder", "corpus", "pair"),
     [
-        ("BLEU", "", 0, (0.400, 0.672)),
-        ("METEOR", "", 1, (0.018, 0.050)),
-        ("ROUGE-L", "", 2, (0.200, 0.061)),
-        ("Extrema", "", 4, (0.595, 0.746)),
-        ("BERTScore", fbd.BERT, 3, (0.300, 0.077)),
-        ("FBD", fbd.ROBERTA, 1, (0.891, 0.926)),
-        ("PRD", fbd.BERT, 5, (0.900, 0.984)),
+        ("BLEU", "", "personam", (0.400, 0.672)),
+        ("METEOR", "", "dailyh", (0.018, 0.050)),
+        ("ROUGE-L", "", "convai2", (0.200, 0.061)),
+        ("Extrema", "", "dailyz", (0.595, 0.746)),
+        ("BERTScore", BERT, "empathetic", (0.300, 0.077)),
+        ("FBD", ROBERTA, "dailyh", (0.891, 0.926)),
+        ("PRD", BERT, "personaz", (0.900, 0.984)),
     ],
 )
 def test_published_figures_stand_where_the_paper_has_them(
-    metric: str, encoder: str, place: int, pair: tuple[float, float]
+    metric: str, encoder: str, corpus: str, pair: tuple[float, float]
 ) -> None:
-    (row,) = [row for row in fbd.CORRELATIONS if row.metric == metric]
-    assert row.by_encoder[encoder][place] == pair
+    assert pair_of(row_of(CORRELATIONS, metric, encoder), corpus) == pair
 
 
-def test_a_dailyh_rank_correlation_is_one_that_eleven_systems_can_have() -> None:
+def test_a_rank_correlation_is_one_that_so_many_systems_can_have() -> None:
     """With n systems and no ties ρ = 1 − 6 Σd² / (n(n² − 1)), and Σd² is even: a multiple of 12 /
     (n(n² − 1))."""
     # N = 4, 8, 5: n(n² − 1) / 6 = 10, 84, 20
-    steps = {"personam": 10, "dailyz": 84, "personaz": 20}
-    for place, corpus in enumerate(fbd.CORPORA):
-        for row in fbd.CORRELATIONS:
-            for pairs in row.by_encoder.values():
-                sum_of_squares = (1 - pairs[place][0]) * steps.get(corpus.slug, 0)
-                assert abs(sum_of_squares - round(sum_of_squares / 2) * 2) < 0.06, (
-                    corpus.slug,
-                    row.metric,
-                )
+    for corpus, step in {"personam": 10, "dailyz": 84, "personaz": 20}.items():
+        for row in CORRELATIONS.rows:
+            sum_of_squares = (1 - row.figures[corpus, "spearman"].value) * step
+            assert abs(sum_of_squares - round(sum_of_squares / 2) * 2) < 0.06, (corpus, row.metric)
 
 
 @pytest.mark.parametrize("row", OURS)
@@ -151,7 +158,9 @@ def test_a_distance_that_falls_where_people_are_content_is_not_marked(
 def test_the_table_has_the_paper_s_corpora_and_rows_in_its_order(rated: Rated, table) -> None:
     rated(SYSTEMS)
     lines = table(form="table").splitlines()
-    assert lines[0].split() == ["metric", "source", *(corpus.title for corpus in fbd.CORPORA)]
+    assert lines[0].startswith("Of 144 printed figures 2 have ours beside them; 0 of these agree")
+    lines = lines[lines.index("") + 1 :]
+    assert lines[0].split() == ["metric", "source", *(corpus.title for corpus in PAPER.corpora)]
     assert [line.split()[0] for line in lines[3:30]] == [
         *("BLEU", "BLEU", "METEOR", "METEOR", "ROUGE-L", "ROUGE-L"),
         *("Greedy", "Greedy", "Average", "Average", "Extrema", "Extrema"),
@@ -212,12 +221,48 @@ def test_figures_that_are_the_paper_s_to_its_digits_are_counted(
 ) -> None:
     """ρ = 1, r = .98198: of a row with 1.000 and .981 the first alone is the paper's."""
     rated(SYSTEMS)
-    bleu, *others = fbd.CORRELATIONS
-    printed = fbd.PublishedMetric(
-        "BLEU", bleu.group, {"": ((1.0, 0.981), *bleu.by_encoder[""][1:])}
+    bleu, *others = CORRELATIONS.rows
+    figures = {
+        **bleu.figures,
+        ("personam", "spearman"): Figure(1.0, 3),
+        ("personam", "pearson"): Figure(0.981, 3),
+    }
+    rows = (replace(bleu, figures=figures), *others)
+    monkeypatch.setattr(table_queries, "CORRELATIONS", replace(CORRELATIONS, rows=rows))
+    assert table()["agreement"] == {"printed": 144, "figures": 2, "same": 1}
+
+
+def test_each_requested_encoder_has_a_line(monkeypatch: pytest.MonkeyPatch, table) -> None:
+    monkeypatch.setitem(table_queries.OURS, "FBD", "fbd")
+    rows = [row for row in table("--model", "some/one,some/two")["rows"] if row["metric"] == "FBD"]
+    assert [row["configuration"] for row in rows] == ["fbd[model=some/one]", "fbd[model=some/two]"]
+    assert [len(row["cells"][0]["published"]) for row in rows] == [2, 0]
+
+
+def test_scores_submitted_under_a_row_s_name_stand_beneath_it(rated: Rated, table) -> None:
+    submitted(rated(SYSTEMS), "rouge_l", {"echo": [1.0], "dull": [2.0], "long": [3.0]})
+    own, other = [row for row in table()["rows"] if row["metric"] == "ROUGE-L"]
+    assert (own["configuration"], other["configuration"]) == (
+        "constant",
+        "rouge_l (submitted)",
     )
-    monkeypatch.setattr(fbd, "CORRELATIONS", (printed, *others))
-    assert table()["agreement"] == {"figures": 2, "same": 1}
+    assert other["cells"][0]["spearman"]["value"] == pytest.approx(1.0)
+    assert other["cells"][1]["spearman"]["reason"] == "there is no corpus dailyh"
+
+
+def test_systems_can_be_left_out(rated: Rated, table) -> None:
+    """Of three the lowest: 2, 3 against 2, 4 rise alike."""
+    rated(SYSTEMS)
+    cell = cell_of(table("--exclude", "echo"), "BLEU", 0)
+    assert cell["n"] == 2
+    assert "systems:all" not in cell["signature"]
+
+
+def test_corpora_can_be_chosen(rated: Rated, table) -> None:
+    rated(SYSTEMS)
+    document = table("--corpus", "personam")
+    assert [one["corpus"] for one in document["corpora"]] == ["small"]
+    assert document["agreement"]["printed"] == 12 * 2
 
 
 # --- by aspect, and the figures -------------------------------------------------------------------
@@ -228,22 +273,31 @@ def test_figures_that_are_the_paper_s_to_its_digits_are_counted(
     [
         ("BLEU", "", "relevance", (0.857, 0.454)),
         ("Extrema", "", "grammar", (0.143, 0.009)),
-        ("FBD", fbd.ROBERTA, "content", (0.524, 0.839)),
-        ("PRD", fbd.BERT, "overall", (0.690, 0.914)),
+        ("FBD", ROBERTA, "content", (0.524, 0.839)),
+        ("PRD", BERT, "overall", (0.690, 0.914)),
     ],
 )
 def test_fine_grained_figures_stand_where_the_paper_has_them(
     metric: str, encoder: str, aspect: str, pair: tuple[float, float]
 ) -> None:
-    (row,) = [row for row in fbd.FINE_GRAINED if row.metric == metric]
-    assert row.by_encoder[encoder][fbd.ASPECTS.index(aspect)] == pair
+    assert pair_of(row_of(FINE_GRAINED, metric, encoder), aspect) == pair
+
+
+def test_the_overall_aspect_is_daily_z_s_column() -> None:
+    for row in FINE_GRAINED.rows:
+        of_corpora = row_of(CORRELATIONS, row.metric, row.model)
+        assert row.of_column("overall") == of_corpora.of_column("dailyz"), row.metric
 
 
 def test_a_fine_grained_rank_correlation_is_one_that_eight_systems_can_have() -> None:
     """As above: 1 − ρ is a multiple of 2 / 84."""
-    pairs = [pair for row in fbd.FINE_GRAINED for of in row.by_encoder.values() for pair in of]
-    assert len(pairs) == 12 * 4
-    for rho, _ in pairs:
+    found = [
+        row.figures[aspect, "spearman"].value
+        for row in FINE_GRAINED.rows
+        for aspect in FINE_GRAINED.columns
+    ]
+    assert len(found) == 12 * 4
+    for rho in found:
         assert abs((1 - rho) * 42 - round((1 - rho) * 42)) < 0.03, rho
 
 
@@ -257,8 +311,8 @@ def test_aspects_are_columns_of_their_one_corpus(rated: Rated, table) -> None:
     assert [line["corpus"] for line in document["missing"]] == ["dailyz"]
     with pytest.raises(CommandError, match="the paper has no figures of tone"):
         table("--aspect", "tone")
-    with pytest.raises(CommandError, match="are for fbd"):
-        call_command("tables", "cmn", "--aspect", "overall")
+    with pytest.raises(CommandError, match="several aspects are for fbd"):
+        call_command("tables", "cmn", "--aspect", "overall,tone")
 
 
 def test_the_figures_are_means_over_encoders_and_over_corpora(table) -> None:
@@ -266,7 +320,7 @@ def test_the_figures_are_means_over_encoders_and_over_corpora(table) -> None:
     document = table()
     key = ("FBD", fbd_figures.PRINTED)
     assert fbd_figures.by_corpus(document, "spearman")["Persona(M)"][key] == 1.0
-    of_bert = fbd_figures.by_encoder(document, "spearman")[fbd.BERT][key]
+    of_bert = fbd_figures.by_encoder(document, "spearman")[BERT][key]
     assert of_bert == pytest.approx(3.977 / 6)
 
 
@@ -339,8 +393,9 @@ def test_an_undefined_correlation_stays_undefined(rated: Rated, table) -> None:
 
 
 def test_a_site_without_any_corpus_prints_the_published_table(table) -> None:
-    lines = table(form="table").splitlines()
-    assert lines[4].split() == ["BLEU", "dialeval", *["–"] * 12]
+    printed = table(form="table")
+    assert printed.startswith("None of the 144 printed figures has one of ours beside it.")
+    assert printed.splitlines()[6].split() == ["BLEU", "dialeval", *["–"] * 12]
 
 
 # --- what is refused ------------------------------------------------------------------------------

@@ -14,8 +14,7 @@ from annotations.corpora.queries import NotFound, version_of
 from common.tables.csv_text import csv_line
 from common.tables.dash import Dash
 from common.tables.latex_text import comment, escaped, row_of
-from leaderboard.reproduction.normality import PEOPLE, normality_table
-from leaderboard.reproduction.published.fbd import NORMALITY
+from leaderboard.reproduction.normality import ENCODERS, PEOPLE, normality_table
 from workers.inference.model_files import ModelError
 from workers.metrics.common.configuration import ConfigurationError, MetricUnavailableError
 
@@ -89,7 +88,7 @@ class Command(ConsoleCommand):
 
     def _print(self, document: dict[str, Any], form: str) -> None:
         if not self.print_as(form, document, _csv, _latex):
-            encoders = [f"paper, {encoder}" for encoder in NORMALITY]
+            encoders = [f"paper, {encoder}" for encoder in ENCODERS]
             self.print_table(
                 ["corpus", "n", "dimensions", "W", "p", f"p ≥ {document['level']}", *encoders],
                 [_cells(row, "±", "–") for row in document["rows"]],
@@ -116,7 +115,7 @@ def _cells(row: dict[str, Any], between: str, nothing: str) -> list[str]:
                 between,
                 Dash(not_published, nothing),
             )
-            for encoder in NORMALITY
+            for encoder in ENCODERS
         ),
     ]
 
@@ -126,14 +125,14 @@ def _with_deviation(mean: float | None, deviation: float | None, between: str, n
 
 
 def _csv(document: dict[str, Any]) -> str:
-    published = [f"published_{encoder}_{key}" for encoder in NORMALITY for key in ("mean", "sd")]
+    published = [f"published_{encoder}_{key}" for encoder in ENCODERS for key in ("mean", "sd")]
     heading = ["corpus", "corpus_version", "side", "model", "layer", *COLUMNS, "reason", *published]
     lines = [csv_line(heading, "\n")]
     for row in document["rows"]:
         cells = [row["corpus"], row["corpus_version"]]
         cells += [document["side"], document["model"], document["layer"]]
         cells += [*(row[name] for name in COLUMNS), row.get("reason", "")]
-        for encoder in NORMALITY:
+        for encoder in ENCODERS:
             cells += [row["published"].get(encoder, {}).get(key) for key in ("mean", "sd")]
         lines.append(csv_line(cells, "\n"))
     return "".join(lines)
@@ -147,7 +146,7 @@ def _latex(document: dict[str, Any]) -> str:
         "$W$",
         "$p$",
         rf"$p \geq {document['level']}$",
-        *map(escaped, NORMALITY),
+        *map(escaped, ENCODERS),
     ]
     rows = [
         _cells({**row, "corpus": escaped(row["corpus"])}, r"$\pm$", "--")

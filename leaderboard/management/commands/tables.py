@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
@@ -20,16 +20,17 @@ from annotations.corpora.queries import NotFound
 from common.tables.dash import Dash
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.reproduction.cmn import cmn_table
+from leaderboard.reproduction.corpora import Choice
 from leaderboard.reproduction.cpdscore import cpdscore_table
-from leaderboard.reproduction.data_sets import agreement_table, benchmarks_table
+from leaderboard.reproduction.data_sets import AGREEMENT, agreement_table, benchmarks_table
 from leaderboard.reproduction.density import density_table
-from leaderboard.reproduction.fbd import fbd_table
+from leaderboard.reproduction.fbd import FINE_GRAINED, fbd_table
 from leaderboard.reproduction.output import cmn as cmn_forms
 from leaderboard.reproduction.output import cpdscore, fbd_figures
 from leaderboard.reproduction.output import density as density_forms
 from leaderboard.reproduction.output import fbd as fbd_forms
-from leaderboard.reproduction.published import cmn, comperdial, density, fbd
-from leaderboard.reproduction.published.data_sets import AGREEMENT
+from leaderboard.reproduction.output.comparison import comparison_text
+from leaderboard.reproduction.published import paper
 from workers.metrics.common.configuration import ConfigurationError
 
 
@@ -46,15 +47,17 @@ class Command(ConsoleCommand):
     epilog = """
     Computes no metric: for what is missing it says, corpus by corpus, which command comes next (in
     the JSON missing, with corpus, reason and command). A cell is filled where the score of every
-    system is there. What differs from the paper by its making is in notes.
+    system is there. First comes how many printed figures have something of ours beside them, and
+    how many of these are, in at least one configuration, ours to the paper's digits (in the JSON
+    agreement). What differs from the paper by its making is in why_not and notes.
 
     fbd prints sizes of correlations, as the paper does; † marks one that goes against the metric's
     own direction. The JSON has the sign (value), the size (absolute) and against_direction, and of
     each corpus the systems and the decoding that the paper names. Beneath a row's own configuration
-    stand the other finished ones of its metric, so that encoders can be compared. --aspect has the
-    paper's fine-grained table of Daily(Z) instead of the six corpora; --format svg draws its
-    figures: the mean over encoders by corpus, and the mean over corpora by encoder, printed and
-    ours.
+    stand the other finished ones of its metric and what was submitted under its name, so that
+    encoders can be compared. --aspect has the paper's fine-grained table of Daily(Z) instead of the
+    six corpora; --format svg draws its figures: the mean over encoders by corpus, and the mean over
+    corpora by encoder, printed and ours.
 
     cpdscore has a row's published lines first, each with its judge, then every finished
     configuration of its metric that is there of all systems. * marks p ≥ .05, in the paper and
@@ -78,11 +81,14 @@ class Command(ConsoleCommand):
     """
 
     def add_arguments(self, parser: CommandParser) -> None:
-        of_fbd = ", ".join(corpus.slug for corpus in fbd.CORPORA)
-        of_cpdscore = ", ".join(corpus.key for corpus in comperdial.CORPORA)
-        of_density = ", ".join(one.key for one in density.SETS)
-        of_agreement = ", ".join(dict.fromkeys(one.slugs[0] for one in AGREEMENT))
-        of_cmn = ", ".join(one.key for sets in cmn.BESIDE.values() for one in sets)
+        keys = {
+            table: ", ".join(one.key for one in paper(name).corpora)
+            for table, name in {
+                "fbd": "fbd", "cpdscore": "comperdial", "density": "density", "cmn": "cmn"
+            }.items()
+        }  # fmt: skip
+        keys["agreement"] = ", ".join(dict.fromkeys(one.slug for one in AGREEMENT))
+        of_tables = "; ".join(f"of {table}: {names}" for table, names in keys.items())
         parser.add_argument(
             "table", choices=list(_TABLES), metavar="TABLE", help=f"one of {', '.join(_TABLES)}"
         )
@@ -91,30 +97,38 @@ class Command(ConsoleCommand):
             type=_renamed,
             default={},
             metavar="personam=S,…",
-            help=f"corpora that have other names here: {of_fbd}; of cpdscore: {of_cpdscore}; of "
-            f"density: {of_density}; of cmn: {of_cmn}; of agreement: {of_agreement}. usr-persona "
-            "may be called usr, and "
-            "dailydialog-zhao dailyz",
+            help=f"corpora that have other names here: {of_tables}. usr-persona may be called usr, "
+            "and dailydialog-zhao dailyz",
+        )
+        parser.add_argument(
+            "--corpus",
+            type=comma_list,
+            default=[],
+            metavar="a,b",
+            help="of the paper's corpora these alone, by the names that --corpora takes",
         )
         parser.add_argument(
             "--model",
-            default="",
-            metavar="M",
-            help="fbd: the encoder, where it is not each metric's default; cpdscore: of judges, "
-            "only this one",
+            type=comma_list,
+            default=[],
+            metavar="M,…",
+            help="fbd: the encoders, where they are not each metric's default; cpdscore: of "
+            "judges, only this one",
         )
         parser.add_argument(
             "--aspect",
             type=comma_list,
+            default=[],
             metavar="a,b",
-            help="fbd: instead of the corpora these aspects of Daily(Z), of "
-            + ", ".join(fbd.ASPECTS),
+            help="of the human scores, where it is not a corpus's main one; fbd: instead of the "
+            "corpora these aspects of Daily(Z), of " + ", ".join(FINE_GRAINED.columns),
         )
         parser.add_argument(
             "--exclude",
             type=comma_list,
+            default=[],
             metavar="x,y",
-            help="cpdscore, density, cmn: systems to leave out, wherever they are",
+            help="systems to leave out, wherever they are",
         )
         parser.add_argument(
             "--resamples",
@@ -126,41 +140,54 @@ class Command(ConsoleCommand):
         add_format_argument(parser, "csv", "latex", "svg")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["table"] != "fbd" and (options["aspect"] or options["format"] == "svg"):
-            raise CommandError("--aspect and --format svg are for fbd")
+        table = options["table"]
+        if table != "fbd" and options["format"] == "svg":
+            raise CommandError("--format svg is for fbd")
+        if table != "fbd" and len(options["aspect"]) > 1:
+            raise CommandError("several aspects are for fbd")
+        if table in ("agreement", "benchmarks"):
+            for name in ("corpus", "aspect", "exclude"):
+                if options[name]:
+                    raise CommandError(f"--{name} is not for {table}")
+        if options["model"] and table not in ("fbd", "cpdscore"):
+            raise CommandError(f"--model is not for {table}")
+        if table != "fbd" and len(options["model"]) > 1:
+            raise CommandError("several models are for fbd")
+        choice = Choice(
+            options["corpora"],
+            options["corpus"],
+            options["exclude"],
+            "" if table == "fbd" else ",".join(options["aspect"]),
+            options["resamples"],
+            options["seed"],
+        )
         try:
-            _TABLES[options["table"]](
-                self, options, {"resamples": options["resamples"], "seed": options["seed"]}
-            )
+            _TABLES[table](self, options, choice)
         except (NotFound, ConfigurationError) as refusal:
             raise CommandError(str(refusal)) from None
 
-    def _fbd(self, options: dict[str, Any], draws: dict[str, Any]) -> None:
-        if options["exclude"]:
-            raise CommandError("--exclude is not for fbd: the paper's rows are of all systems")
-        document = fbd_table(
-            options["corpora"], options["model"], aspects=options["aspect"] or [], **draws
-        )
+    def _fbd(self, options: dict[str, Any], choice: Choice) -> None:
+        if options["aspect"] and options["corpus"]:
+            raise CommandError("the aspects are of Daily(Z): --corpus is for the six corpora")
+        document = fbd_table(choice, options["model"], options["aspect"])
         if options["format"] == "svg":
             self.stdout.write(fbd_figures.to_svg(document))
         elif not self.print_as(options["format"], document, fbd_forms.to_csv, fbd_forms.to_latex):
+            self._say_how_alike(document)
             self.print_table(fbd_forms.header(document), fbd_forms.text_rows(document))
             for note in document["notes"]:
                 self.stdout.write(note)
         self._say_what_is_missing(document)
         cells = [cell for row in document["rows"] for cell in row["cells"] if cell["published"]]
         here = sum(cell["spearman"]["value"] is not None for cell in cells)
-        same = document["agreement"]
         self.say(
-            f"{here} of {len(cells)} cells are computed here; of their {same['figures']} figures "
-            f"{same['same']} are the paper's to its digits. Published: {document['published']}"
+            f"{here} of {len(cells)} cells are computed here. Published: {document['published']}"
         )
 
-    def _cpdscore(self, options: dict[str, Any], draws: dict[str, int]) -> None:
-        document = cpdscore_table(
-            options["corpora"], options["model"], options["exclude"] or [], **draws
-        )
+    def _cpdscore(self, options: dict[str, Any], choice: Choice) -> None:
+        document = cpdscore_table(choice, ",".join(options["model"]))
         if not self.print_as(options["format"], document, cpdscore.to_csv, cpdscore.to_latex):
+            self._say_how_alike(document)
             self._print_tables(cpdscore.text_tables(document), document["notes"])
         self._say_what_is_missing(document)
         for judged in document["worth"]:
@@ -170,14 +197,14 @@ class Command(ConsoleCommand):
         ]
         self.say(f"{len(ours)} lines are computed here. Published: {document['published']}")
 
-    def _density(self, options: dict[str, Any], draws: dict[str, int]) -> None:
-        self._trained(options, draws, density_table, density_forms)
+    def _density(self, options: dict[str, Any], choice: Choice) -> None:
+        self._trained(options, density_table(choice), density_forms)
 
-    def _cmn(self, options: dict[str, Any], draws: dict[str, int]) -> None:
-        self._trained(options, draws, cmn_table, cmn_forms)
+    def _cmn(self, options: dict[str, Any], choice: Choice) -> None:
+        self._trained(options, cmn_table(choice), cmn_forms)
 
-    def _agreement(self, options: dict[str, Any], draws: dict[str, int]) -> None:
-        document = agreement_table(options["corpora"])
+    def _agreement(self, options: dict[str, Any], choice: Choice) -> None:
+        document = agreement_table(choice.slugs)
         if self._printed_as_json(options, document):
             return
         rows = []
@@ -196,7 +223,7 @@ class Command(ConsoleCommand):
         self.print_table(["data", "coefficient", "published", "band", "ours", "band"], rows)
         self.stdout.write("\n".join(document["notes"]))
 
-    def _benchmarks(self, options: dict[str, Any], draws: dict[str, int]) -> None:
+    def _benchmarks(self, options: dict[str, Any], _choice: Choice) -> None:
         document = benchmarks_table()
         if self._printed_as_json(options, document):
             return
@@ -231,19 +258,13 @@ class Command(ConsoleCommand):
         return bool(options["format"] == "json")
 
     def _trained(
-        self,
-        options: dict[str, Any],
-        draws: dict[str, int],
-        table: Callable[..., dict[str, Any]],
-        written: ModuleType,
+        self, options: dict[str, Any], document: dict[str, Any], forms: ModuleType
     ) -> None:
-        if options["model"]:
-            raise CommandError(f"--model is not for {options['table']}")
-        document = table(options["corpora"], options["exclude"] or [], **draws)
-        if not self.print_as(options["format"], document, written.to_csv, written.to_latex):
-            for line in written.text_head(document):
+        if not self.print_as(options["format"], document, forms.to_csv, forms.to_latex):
+            self._say_how_alike(document)
+            for line in forms.text_head(document):
                 self.stdout.write(line)
-            self._print_tables(written.text_tables(document), written.text_notes(document))
+            self._print_tables(forms.text_tables(document), forms.text_notes(document))
         self._say_what_is_missing(document)
         for model in document["models"]:
             if "reason" in model:
@@ -264,6 +285,10 @@ class Command(ConsoleCommand):
             self.print_table(header, rows)
             self.stdout.write("")
         self.stdout.write("\n".join(notes))
+
+    def _say_how_alike(self, document: dict[str, Any]) -> None:
+        self.stdout.write(comparison_text(document))
+        self.stdout.write("")
 
     def _say_what_is_missing(self, document: dict[str, Any]) -> None:
         for line in document["missing"]:

@@ -36,6 +36,7 @@ from leaderboard.pages.metrics.plots import forest_figure, scatter_documents
 from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.pages.metrics.tables import COMPARE_FORM, metric_board, shown_columns
 from leaderboard.pages.metrics.text import best_row, empty_reasons, headline, tied_with_best
+from leaderboard.pages.published.query import is_published
 from leaderboard.queries.comparisons import comparisons
 from leaderboard.queries.system_choice import system_choices
 from leaderboard.results import Look, look, whole
@@ -116,6 +117,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "judges": inspector_links(version, (row.metric for row in document.rows), aspect),
         "has_preferences": counts_of(version).preferences > 0,
         "has_metrics": bool(whole.rows),
+        "is_published": is_published(slug),
         "fits": bool(document.rows),
         "empty_reasons": [] if whole.rows else empty_reasons(version, aspect),
     }

@@ -8,11 +8,11 @@ from typing import Any
 
 from common.tables.csv_text import csv_table
 from common.tables.dash import Dash
-from common.tables.latex_text import comment, escaped, row_of
+from common.tables.latex_text import comment, escaped
 from leaderboard.estimate_cells import coverage_text, format_share, is_partial
 from leaderboard.reproduction.output.estimate_columns import estimate_columns, estimate_values
-from leaderboard.reproduction.output.latex import LATEX_SYMBOLS
-from leaderboard.reproduction.published.comperdial import NOT_SIGNIFICANT
+from leaderboard.reproduction.output.latex import LATEX_SYMBOLS, tabular
+from leaderboard.reproduction.published import NOT_SIGNIFICANT
 
 SYMBOLS = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}
 COEFFICIENTS = tuple(SYMBOLS)
@@ -177,27 +177,12 @@ def _latex_table(table: dict[str, Any]) -> list[str]:
     symbols = [LATEX_SYMBOLS[name] for _ in table["places"] for name in table["coefficients"]]
     lines = [
         comment(_title(table)),
-        rf"\begin{{tabular}}{{lll{'r' * len(symbols)}}}",
-        r"\toprule",
-        row_of(["", "", "", *places]),
-        row_of(["Metric", "Source", "Model", *symbols]),
+        *tabular(
+            f"lll{'r' * len(symbols)}",
+            [["", "", "", *places], ["Metric", "Source", "Model", *symbols]],
+            ((line.group, _latex_cells(table, line)) for line in _lines(table)),
+        ),
     ]
-    group = ""
-    for line in _lines(table):
-        if line.group != group:
-            group = line.group
-            lines += [
-                r"\midrule",
-                rf"\multicolumn{{{3 + len(symbols)}}}{{l}}{{\textit{{{escaped(group)}}}}} \\",
-            ]
-        figures = [
-            _figure(cell[name], "$^*$", "", "--")
-            for cell in line.cells
-            for name in table["coefficients"]
-        ]
-        names = [escaped(text) for text in (line.metric, line.source, line.model)]
-        lines.append(row_of([*names, *(figure.replace("-0", "$-$0") for figure in figures)]))
-    lines += [r"\bottomrule", r"\end{tabular}"]
     lines += [
         comment(
             f"{line.source}, {cell['corpus']}, {cell['level']} level: "
@@ -214,3 +199,13 @@ def _latex_table(table: dict[str, Any]) -> list[str]:
         if "signature" in cell
     ]
     return lines
+
+
+def _latex_cells(table: dict[str, Any], line: _Line) -> list[str]:
+    figures = [
+        _figure(cell[name], "$^*$", "", "--")
+        for cell in line.cells
+        for name in table["coefficients"]
+    ]
+    names = [escaped(text) for text in (line.metric, line.source, line.model)]
+    return [*names, *(figure.replace("-0", "$-$0") for figure in figures)]

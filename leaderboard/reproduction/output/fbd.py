@@ -7,8 +7,9 @@ from typing import Any
 
 from common.tables.csv_text import csv_table
 from common.tables.dash import Dash
-from common.tables.latex_text import comment, escaped, row_of
+from common.tables.latex_text import comment, escaped
 from leaderboard.reproduction.output.estimate_columns import estimate_values
+from leaderboard.reproduction.output.latex import tabular
 
 COEFFICIENTS = (("spearman", "Spr."), ("pearson", "Pr."))
 AGAINST = "†"
@@ -99,24 +100,19 @@ def to_latex(document: dict[str, Any]) -> str:
         rf"\multicolumn{{2}}{{c}}{{{escaped(corpus['title'])}}}" for corpus in document["corpora"]
     ]
     shorts = [short for _ in document["corpora"] for _, short in COEFFICIENTS]
+    groups = {row["metric"]: row["group"] for row in document["rows"]}
     lines = [
         r"% needs \usepackage{booktabs}",
-        r"\begin{tabular}{ll" + "rr" * len(document["corpora"]) + "}",
-        r"\toprule",
-        row_of(["", "", *titles]),
-        row_of(["Metric", "Encoder", *shorts]),
+        *tabular(
+            "ll" + "rr" * len(document["corpora"]),
+            [["", "", *titles], ["Metric", "Encoder", *shorts]],
+            (
+                (groups[metric], [escaped(metric), escaped(source), *figures])
+                for metric, source, figures in _lines(document, r"$^\dagger$", "--")
+            ),
+        ),
+        comment(f"published: {document['published']}"),
     ]
-    group = ""
-    groups = {row["metric"]: row["group"] for row in document["rows"]}
-    for metric, source, figures in _lines(document, r"$^\dagger$", "--"):
-        if groups[metric] != group:
-            group = groups[metric]
-            lines += [
-                r"\midrule",
-                rf"\multicolumn{{{2 + len(shorts)}}}{{l}}{{\textit{{{escaped(group)}}}}} \\",
-            ]
-        lines.append(row_of([escaped(metric), escaped(source), *figures]))
-    lines += [r"\bottomrule", r"\end{tabular}", comment(f"published: {document['published']}")]
     lines += [comment(note.replace(AGAINST, "dagger")) for note in document["notes"]]
     lines += [
         comment(f"{missing['corpus']}: {missing['reason']}") for missing in document["missing"]

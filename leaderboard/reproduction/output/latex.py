@@ -3,7 +3,7 @@ here."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from common.tables.latex_text import comment, escaped, row_of
 from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
@@ -15,6 +15,27 @@ PEOPLE = (
     ("correlation_ceiling", r"Ceiling ($\sqrt{\mathrm{reliability}}$)"),
     ("leave_one_out_agreement", "Leave-one-out agreement"),
 )
+
+
+def tabular(
+    columns: str, heads: Sequence[Sequence[str]], rows: Iterable[tuple[str, Sequence[str]]]
+) -> list[str]:
+    """Lines of a table in the style of booktabs.
+
+    Args:
+        columns: their alignment, a letter each.
+        heads: header rows, of which the last has a cell for each column.
+        rows: the group and the cells, as LaTeX; a new group begins with its name.
+    """
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", *map(row_of, heads)]
+    shown = ""
+    for group, cells in rows:
+        if group != shown:
+            shown = group
+            name = rf"\textit{{{escaped(group)}}}"
+            lines += [r"\midrule", rf"\multicolumn{{{len(heads[-1])}}}{{l}}{{{name}}} \\"]
+        lines.append(row_of(cells))
+    return [*lines, r"\bottomrule", r"\end{tabular}"]
 
 
 def correlations_to_latex(document: MetricCorrelations) -> str:

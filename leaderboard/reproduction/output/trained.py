@@ -14,18 +14,17 @@ from typing import Any
 
 from common.tables.csv_text import csv_table
 from common.tables.dash import Dash
-from common.tables.latex_text import comment, escaped, row_of
+from common.tables.latex_text import comment, escaped
 from leaderboard.estimate_cells import coverage_text, format_share, is_partial
 from leaderboard.reproduction.output.estimate_columns import estimate_columns, estimate_values
-from leaderboard.reproduction.output.latex import LATEX_SYMBOLS
-from leaderboard.reproduction.published import cmn, density
-from leaderboard.reproduction.published.correlations import NOT_SIGNIFICANT
+from leaderboard.reproduction.output.latex import LATEX_SYMBOLS, tabular
+from leaderboard.reproduction.published import NOT_SIGNIFICANT, paper
 
 SYMBOLS = {"pearson": "r", "spearman": "ρ"}
 NOT_RECORDED = "not recorded with the model"
 WIDTH = 100
 """Of a text's titles and notes."""
-ALPHAS = {"density": density.ALPHA, "cmn": cmn.ALPHA}
+ALPHAS = {name: paper(name).alpha for name in ("density", "cmn")}
 """From which p the paper, and so we, put a star."""
 _CSV_COLUMNS = [
     *("table", "corpus", "level", "metric", "source", "of", "trained", "seed", "n", "coverage"),
@@ -375,28 +374,17 @@ def _latex_table(document: Mapping[str, Any], table: Mapping[str, Any]) -> list[
     symbols = [LATEX_SYMBOLS[name] for name in names]
     sets, width = table["published_sets"], len(names)
     heads = [rf"\multicolumn{{{width}}}{{c}}{{{escaped(words)}}}" for words in sets]
-    columns = width * len(sets) + 1 + width
     lines = [
         comment(title_of(document, table)),
-        rf"\begin{{tabular}}{{l{'r' * (width * len(sets))}l{'r' * width}}}",
-        r"\toprule",
-        row_of(["", *heads, "", rf"\multicolumn{{{width}}}{{c}}{{{escaped(table['corpus'])}}}"]),
-        row_of(["Metric", *symbols * len(sets), "Here", *symbols]),
+        *tabular(
+            f"l{'r' * (width * len(sets))}l{'r' * width}",
+            [
+                ["", *heads, "", rf"\multicolumn{{{width}}}{{c}}{{{escaped(table['corpus'])}}}"],
+                ["Metric", *symbols * len(sets), "Here", *symbols],
+            ],
+            ((line.group, _latex_cells(line, names, len(sets), alpha)) for line in lines_of(table)),
+        ),
     ]
-    group = ""
-    for line in lines_of(table):
-        if line.group != group:
-            group = line.group
-            lines += [
-                r"\midrule",
-                rf"\multicolumn{{{1 + columns}}}{{l}}{{\textit{{{escaped(group)}}}}} \\",
-            ]
-        theirs = [
-            _latex_theirs(one, name) for one in line.published or [{}] * len(sets) for name in names
-        ]
-        ours = [_latex_ours(line.ours.get(name), alpha) for name in names]
-        lines.append(row_of([escaped(line.metric), *theirs, escaped(line.source), *ours]))
-    lines += [r"\bottomrule", r"\end{tabular}"]
     scored = [one for row in table["rows"] for group in row["ours"] for one in group["scored"]]
     lines += [
         comment(
@@ -407,6 +395,12 @@ def _latex_table(document: Mapping[str, Any], table: Mapping[str, Any]) -> list[
         if is_partial(one["coverage"])
     ]
     return [*lines, *(comment(one["signature"]) for one in scored)]
+
+
+def _latex_cells(line: Line, names: list[str], sets: int, alpha: float) -> list[str]:
+    theirs = [_latex_theirs(one, name) for one in line.published or [{}] * sets for name in names]
+    ours = [_latex_ours(line.ours.get(name), alpha) for name in names]
+    return [escaped(line.metric), *theirs, escaped(line.source), *ours]
 
 
 def _latex_theirs(one: Mapping[str, Any], name: str) -> str:

@@ -1,0 +1,1 @@
+"""Published tables of a corpus with ours beside them."""
