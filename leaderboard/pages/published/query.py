@@ -106,6 +106,7 @@ def _of_comperdial(document: Document) -> Iterator[TableOfPaper]:
 
 def _of_trained(document: Document) -> Iterator[TableOfPaper]:
     for table in document["tables"]:
+        heading = "Tables" if "," in table["number"] else "Table"
         names = table["coefficients"]
         lines = []
         for row in table["rows"]:
@@ -115,7 +116,7 @@ def _of_trained(document: Document) -> Iterator[TableOfPaper]:
             for one in (one for group in row["ours"] for one in group["scored"]):
                 lines.append(_ours(metric, one["configuration"], _of_cells([one], names)))
         yield TableOfPaper(
-            title=f"Table {table['number']}. {table['title'].capitalize()}",
+            title=f"{heading} {table['number']}. {table['title'][0].upper()}{table['title'][1:]}",
             columns=tuple(f"{table['level']} {SYMBOLS[name]}" for name in names),
             lines=tuple(lines),
         )

@@ -24,7 +24,7 @@ def published(request: HttpRequest, slug: str) -> HttpResponse:
     version = version_or_404(request, slug)
     context = corpus_context(version, "metrics", version.main_aspect)
     if not is_published(slug):
-        return page(request, "leaderboard/published.html", {**context, "papers": []})
+        return page(request, "leaderboard/published.html", context)
     found = look(version, published_tables)
     if found.answer is None:
         return waiting_page(request, context, found, page_name="Published tables", below_tab=True)
