@@ -15,6 +15,7 @@ class LeaderboardConfig(AppConfig):
         import leaderboard.pages.metric_pair.query
         import leaderboard.pages.metrics.plots
         import leaderboard.pages.metrics.query
+        import leaderboard.pages.published.query
         import leaderboard.pages.raters.query
         import leaderboard.pages.system_pair.query
         import leaderboard.pages.systems.query

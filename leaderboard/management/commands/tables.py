@@ -173,7 +173,7 @@ class Command(ConsoleCommand):
         if options["format"] == "svg":
             self.stdout.write(fbd_figures.to_svg(document))
         elif not self.print_as(options["format"], document, fbd_forms.to_csv, fbd_forms.to_latex):
-            self._say_how_alike(document)
+            self._print_comparison(document)
             self.print_table(fbd_forms.header(document), fbd_forms.text_rows(document))
             for note in document["notes"]:
                 self.stdout.write(note)
@@ -187,7 +187,7 @@ class Command(ConsoleCommand):
     def _cpdscore(self, options: dict[str, Any], choice: Choice) -> None:
         document = cpdscore_table(choice, ",".join(options["model"]))
         if not self.print_as(options["format"], document, cpdscore.to_csv, cpdscore.to_latex):
-            self._say_how_alike(document)
+            self._print_comparison(document)
             self._print_tables(cpdscore.text_tables(document), document["notes"])
         self._say_what_is_missing(document)
         for judged in document["worth"]:
@@ -261,7 +261,7 @@ class Command(ConsoleCommand):
         self, options: dict[str, Any], document: dict[str, Any], forms: ModuleType
     ) -> None:
         if not self.print_as(options["format"], document, forms.to_csv, forms.to_latex):
-            self._say_how_alike(document)
+            self._print_comparison(document)
             for line in forms.text_head(document):
                 self.stdout.write(line)
             self._print_tables(forms.text_tables(document), forms.text_notes(document))
@@ -286,7 +286,7 @@ class Command(ConsoleCommand):
             self.stdout.write("")
         self.stdout.write("\n".join(notes))
 
-    def _say_how_alike(self, document: dict[str, Any]) -> None:
+    def _print_comparison(self, document: dict[str, Any]) -> None:
         self.stdout.write(comparison_text(document))
         self.stdout.write("")
 

@@ -6,17 +6,17 @@ What the figures are:
 - ``fbd`` (Xiang et al., 2021). Absolute values. The two known versions of the paper print the same
   figures: Tables 1, 2 and 3 of one are Tables 3, 4 and 5 of the other.
 - ``cmn`` (Zhao et al., 2023). Their heads call Pearson's coefficient ρ and Spearman's τ. The text
-  counts 200 standard and 600 diverse samples, evenly split between two sources. The printed p belong
-  to 82 and 56 standard ones and to about 467 and 187 diverse ones (p of r by Student's t). One does
-  not: CMN without NSP, diverse, PersonaChat, 0.2947 (0.0025).
+  counts 200 standard and 600 diverse samples, evenly split between two sources. The printed p
+  belong to 82 and 56 standard ones and to about 467 and 187 diverse ones (p of r by Student's t).
+  One does not: CMN without NSP, diverse, PersonaChat, 0.2947 (0.0025).
 - ``density`` (Park et al., 2023). Hundredths; a star marks p > .01. METEOR and BERTScore have the
   same two figures on ConvAI2-GRADE, 22.48 and 22.50: so it is printed. Table 2 has no stars, and
   the crosses of Table 4 mark figures from other papers. Table 5: R@1 and MRR on test splits, among
   16 candidates (DailyDialog) or 20 (ConvAI2).
-- ``comperdial`` (Wakaki et al., 2024). A star marks p ≥ .05. Table 3 shows GPT-4 alone with Spearman
-  and Kendall; appendix C.3 prints the same rows with Pearson and GPT-3.5, and so does its second
-  table with Table 6: those stand here. (The text beside Table 3 speaks of .821 and .642 for the
-  original prompts; both tables have .820 and .674.) The judges are gpt-3.5-turbo-0125 and
+- ``comperdial`` (Wakaki et al., 2024). A star marks p ≥ .05. Table 3 shows GPT-4 alone with
+  Spearman and Kendall; appendix C.3 prints the same rows with Pearson and GPT-3.5, and so does its
+  second table with Table 6: those stand here. (The text beside Table 3 speaks of .821 and .642 for
+  the original prompts; both tables have .820 and .674.) The judges are gpt-3.5-turbo-0125 and
   gpt-4-turbo-2024-04-09; a score is the mean of three calls but in Table 3.
 """
 
