@@ -85,8 +85,14 @@ def test_sizes_of_benchmarks_stand_above_those_of_our_corpora(tmp_path: Path, ca
     [
         (["agreement", "--corpora", "usr=x"], "the papers have no corpus usr"),
         (["agreement", "--format", "latex"], "is printed as a table or json"),
+        (["agreement", "--aspect", "overall"], "--aspect is not for agreement"),
+        (["benchmarks", "--exclude", "x"], "--exclude is not for benchmarks"),
+        (["cmn", "--format", "svg"], "--format svg is for fbd"),
+        (["cmn", "--corpus", "nowhere"], "the paper has no corpus nowhere"),
+        (["cpdscore", "--model", "a,b"], "several models are for fbd"),
+        (["fbd", "--aspect", "overall", "--corpus", "dailyz"], "--corpus is for the six corpora"),
     ],
 )
-def test_what_these_tables_cannot_do_is_refused(arguments: list[str], message: str) -> None:
+def test_what_a_table_cannot_do_is_refused(arguments: list[str], message: str) -> None:
     with pytest.raises(CommandError, match=message):
         call_command("tables", *arguments)
