@@ -136,7 +136,7 @@ def _of_cells(cells: Iterable[Document], names: Sequence[str]) -> list[Shown]:
     return [
         Shown(
             value=one["value"],
-            ci=tuple(one["ci"]) if one.get("ci") else None,
+            ci=(one["ci"][0], one["ci"][1]) if one.get("ci") else None,
             reason="" if one["value"] is not None else one.get("reason", ""),
             is_starred=not one.get("significant", True),
         )

@@ -52,7 +52,7 @@ class Figure:
 
     def is_same(self, value: float) -> bool:
         """Whether a computed value is the printed one to the printed digits."""
-        return abs(value - self.value) <= 0.5 * 10**-self.digits + 1e-9
+        return abs(value - self.value) <= 0.5 * 10.0**-self.digits + 1e-9
 
 
 @dataclass(frozen=True, slots=True)
