@@ -4,7 +4,7 @@ is gathered."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,7 +80,6 @@ class Evaluation:
         self, table: Table, number: str, title: str, corpus: PaperCorpus,
         published: Mapping[str, tuple[Table, str]],
         belongs: Callable[[Row], Belongs],
-        own_rows: Sequence[tuple[str, str, Belongs]] = (),
     ) -> dict[str, Any]:  # fmt: skip
         """``published``: by the words for it, the table and the set that the paper's figures are
         of."""
@@ -94,11 +93,6 @@ class Evaluation:
                 "ours": self.ours(corpus, table, row.metric, belongs(row)),
             }
             for index, row in enumerate(table.rows)
-        ]
-        rows += [
-            {"metric": metric, "group": group, "published": [], "ours": found}
-            for metric, group, belonging in own_rows
-            if (found := self.ours(corpus, table, metric, belonging))
         ]
         reason = corpus.why_nothing(table.rated)
         return {
@@ -194,6 +188,6 @@ def compared(
     seed, and the means over seeds. ``published``: as ``Evaluation.table`` takes it."""
     for index, row in enumerate(document["rows"]):
         ours = [one for group in row["ours"] for one in (group, *group["scored"])]
-        for table, key in published.values() if row["published"] else ():
+        for table, key in published.values():
             for name, figure in table.rows[index].of_column(key).items():
                 yield figure, [one[name]["value"] for one in ours]
