@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,23 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
-from annotations.campaigns.actions import publishing
+from annotations.campaigns.actions import importing, publishing
 from annotations.campaigns.actions.quality import exclude
-from annotations.campaigns.actions.work_queue import Judgement, rate
-from annotations.campaigns.models import Campaign, Participation, RatingRevision
+from annotations.campaigns.actions.work_queue import Judgement, fill_queue, rate
+from annotations.campaigns.models import (
+    Campaign,
+    FormVersion,
+    Item,
+    Participation,
+    RatingRevision,
+)
 from annotations.campaigns.queries.question_agreement import question_agreement
 from annotations.campaigns.queries.ratings import campaign_agreement
+from annotations.models import AuditEntry
 from annotations.questions.answers import Material, check
 from annotations.questions.reading import form_of
-from tests.campaigns.forms import asking, made_form
+from leaderboard.queries.preference_board import preference_leaderboard
+from tests.campaigns.forms import asking, comparing, made_form
 from tests.campaigns.rating_browser import in_hand
 from tests.campaigns.sets import made_campaign, made_raters, made_version
 
@@ -35,6 +44,7 @@ WHY = {
     "if_hidden": False,
     "cannot_judge": True,
 }
+THREE = ("ash", "birch", "cedar")
 SPANS = [{"utterance": 1, "start": 1, "end": 3, "label": "fluency"}]
 
 
@@ -66,8 +76,8 @@ def exported(slug: str, folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "ratings.jsonl").read_text().splitlines()]
 
 
-def read_again(folder: Path, slug: str = "again") -> Campaign:
-    made_version(["one"], dialogues=2, turns=1, slug="elsewhere")
+def read_again(folder: Path, slug: str = "again", systems: Sequence[str] = ("one",)) -> Campaign:
+    made_version(systems, dialogues=2, turns=1, slug="elsewhere")
     call_command("import_ratings", folder, corpus="elsewhere", slug=slug, stdout=io.StringIO())
     return Campaign.objects.get(slug=slug)
 
@@ -179,6 +189,99 @@ def test_a_fault_in_what_was_asked_is_told_with_its_path(
     with pytest.raises(CommandError) as refused:
         read_again(tmp_path / "one")
     assert says in str(refused.value)
+
+
+# --- pairs ----------------------------------------------------------------------------------------
+
+
+def compared(kind: str, form: str) -> Campaign:
+    """Three systems; the first rater prefers the first in the alphabet, the second the last."""
+    campaign = comparing(form, kind, systems=THREE, dialogues=2, turns=1)
+    for rater, wants_first in zip(made_raters(campaign, 2), (True, False), strict=True):
+        while held := fill_queue(rater).assignments:
+            one = held[0]
+            which = "a" if one.is_swapped != wants_first else "b"
+            answers = {question["key"]: which for question in campaign.form.schema["questions"]}
+            judgement = Judgement(f"{one.pk}", None, form=campaign.form, answers=answers)
+            rate(rater, one.item.public_id, judgement)
+    Campaign.objects.filter(pk=campaign.pk).update(state="closed", closed_at=campaign.opened_at)
+    return Campaign.objects.get(pk=campaign.pk)
+
+
+@pytest.mark.parametrize(("kind", "form"), [("pair", "pairwise"), ("dialogue_pair", "acute-eval")])
+def test_pairs_come_back_with_their_order_and_give_the_same_board(
+    tmp_path: Path, kind: str, form: str
+) -> None:
+    campaign = compared(kind, form)
+    before = exported(campaign.slug, tmp_path / "one")
+    read_again(tmp_path / "one", systems=THREE[::-1])
+    after = exported("again", tmp_path / "two")
+    elsewhere = ("campaign", "corpus", "item")
+    assert len(before) == 12  # 2 dialogues × 3 pairs × 2 raters
+    assert [{key: row[key] for key in row if key not in elsewhere} for row in after] == [
+        {key: row[key] for key in row if key not in elsewhere} for row in before
+    ]
+    boards = []
+    for slug in (campaign.slug, "again"):
+        one = Campaign.objects.get(slug=slug)
+        publishing.publish(one, "better")
+        found = preference_leaderboard(one.version)
+        boards.append(
+            sorted((row.system, row.strength.value, row.wins, row.battles) for row in found.systems)
+        )
+    assert boards[0] == boards[1]
+    assert boards[0][0][2:] == (4, 8)  # of ash: one rater each way
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        ("system_b", "two", "system_b: the corpus has no 'two'"),
+        ("system_b", None, "system_b"),
+        ("revisions.0.answers.preference", "best", "answers.preference"),
+    ],
+)
+def test_a_fault_in_a_pair_is_told_with_its_line(
+    tmp_path: Path, path: str, value: Any, says: str
+) -> None:
+    campaign = compared("pair", "pairwise")
+    lines = exported(campaign.slug, tmp_path / "one")
+    set_in(lines[0], path, value)
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (tmp_path / "one" / "ratings.jsonl").write_text(text)
+    with pytest.raises(CommandError) as refused:
+        read_again(tmp_path / "one", systems=THREE)
+    assert says in str(refused.value)
+    assert not Campaign.objects.filter(slug="again").exists()
+
+
+def test_a_system_does_not_meet_itself(tmp_path: Path) -> None:
+    campaign = compared("pair", "pairwise")
+    lines = exported(campaign.slug, tmp_path / "one")
+    lines[0]["system_b"] = lines[0]["system"]
+    (tmp_path / "one" / "ratings.jsonl").write_text(json.dumps(lines[0]))
+    with pytest.raises(CommandError, match="system_b: is the system itself"):
+        read_again(tmp_path / "one", systems=THREE)
+
+
+# --- what is left of an import that fails ---------------------------------------------------------
+
+
+@pytest.mark.usefixtures("asked")
+def test_an_import_that_dies_at_its_last_rows_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exported("pilot", tmp_path / "one")
+    models = (Campaign, Item, Participation, RatingRevision, FormVersion, AuditEntry)
+    before = [model.objects.count() for model in models]
+
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(importing, "_store_slots", killed)
+    with pytest.raises(KeyboardInterrupt):
+        read_again(tmp_path / "one")
+    assert [model.objects.count() for model in models] == before
 
 
 @pytest.mark.usefixtures("asked")

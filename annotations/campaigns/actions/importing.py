@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -38,16 +39,22 @@ from annotations.questions.answers import AnswerError, Material, check
 from annotations.questions.schema import Form, digest, to_data
 
 ROWS_AT_A_TIME = 2_000
-ItemKey = tuple[str, int | None, str]
-"""Dialogue, turn (None of a whole dialogue), system."""
+ItemKey = tuple[str, int | None, frozenset[str]]
+"""Dialogue, turn (None of a whole dialogue), system or, of a pair, both."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedItem:
-    """``item`` is not stored yet; ``utterances``: the judged texts by number."""
+    """``item`` is not stored yet; ``texts``: those that are judged, by system."""
 
     item: Item
-    utterances: Mapping[int, str]
+    texts: Mapping[str, Sequence[str]]
+
+    def material_for(self, rating: RatingLine) -> Material:
+        """The texts by their number on the rater's page: of pairs they take turns."""
+        columns = [self.texts[name] for name in _systems_of(rating)]
+        shown = chain.from_iterable(zip(*columns, strict=True))
+        return Material(dict(enumerate(shown, start=1)))
 
 
 def import_ratings(
@@ -69,7 +76,7 @@ def import_ratings(
     _check_places(asked, ratings, problems)
     for rating in ratings:
         if (known := items.get(_key(rating))) is not None:
-            _check_answers(asked, rating, Material(known.utterances), problems)
+            _check_answers(asked, rating, known.material_for(rating), problems)
     if not ratings and not problems.found:
         problems.add("", "", "holds no rating of a regular item")
     if problems.found:
@@ -91,7 +98,12 @@ def import_ratings(
 
 
 def _key(rating: RatingLine) -> ItemKey:
-    return rating.dialogue, rating.turn, rating.system
+    return rating.dialogue, rating.turn, frozenset(_systems_of(rating))
+
+
+def _systems_of(rating: RatingLine) -> list[str]:
+    """As shown."""
+    return [rating.system, *([] if rating.system_b is None else [rating.system_b])]
 
 
 # --- what the corpus must have --------------------------------------------------------------------
@@ -105,7 +117,8 @@ def _items(
     turns: dict[int, list[Turn]] = defaultdict(list)
     for turn in Turn.objects.filter(dialogue__version=version).only("dialogue_id", "number"):
         turns[turn.dialogue_id].append(turn)
-    used = {systems[one.system].pk for one in ratings if one.system in systems}
+    named = {name for one in ratings for name in _systems_of(one)}
+    used = {systems[name].pk for name in named if name in systems}
     texts = {
         (system, turn): (pk, text)
         for pk, system, turn, text in Response.objects.filter(system__in=used).values_list(
@@ -116,39 +129,61 @@ def _items(
     for rating in ratings:
         if _key(rating) in found:
             continue
-        dialogue, system = dialogues.get(rating.dialogue), systems.get(rating.system)
+        dialogue = dialogues.get(rating.dialogue)
         if dialogue is None:
             problems.add(rating.line, "dialogue", f"the corpus has no {rating.dialogue[:80]!r}")
-        elif system is None:
-            problems.add(rating.line, "system", f"the corpus has no {rating.system[:80]!r}")
+            continue
+        unknown = [
+            (field, name)
+            for field, name in zip(("system", "system_b"), _systems_of(rating), strict=False)
+            if name not in systems
+        ]
+        for field, name in unknown:
+            problems.add(rating.line, field, f"the corpus has no {name[:80]!r}")
+        if unknown:
+            continue
+        shown = sorted(turns[dialogue.pk], key=lambda one: one.number)
+        # Of a pair, the item's first system has the lower key
+        judged = sorted((systems[name] for name in _systems_of(rating)), key=lambda one: one.pk)
+        item = _item(rating, dialogue, judged, shown, texts)
+        if isinstance(item, ImportedItem):
+            found[_key(rating)] = item
         else:
-            shown = sorted(turns[dialogue.pk], key=lambda one: one.number)
-            one = _item(rating, dialogue, system, shown, texts)
-            if one is None:
-                problems.add(rating.line, "turn", f"{rating.system[:80]!r} has no response there")
-            else:
-                found[_key(rating)] = one
+            problems.add(rating.line, "turn", f"{item.name[:80]!r} has no response there")
     return found
 
 
 def _item(
     rating: RatingLine,
     dialogue: Dialogue,
-    system: System,
+    judged: Sequence[System],
     turns: Sequence[Turn],
     texts: Mapping[tuple[int, int], tuple[int, str]],
-) -> ImportedItem | None:
-    if rating.turn is None:
-        shown = [texts.get((system.pk, turn.pk)) for turn in turns]
-        item = Item(dialogue=dialogue, system=system)
-        answers = {number: one[1] if one else "" for number, one in enumerate(shown, start=1)}
-        return ImportedItem(item, answers) if any(shown) else None
+) -> ImportedItem | System:
+    """The item; the system, where it has no response."""
     turn = next((one for one in turns if one.number == rating.turn), None)
-    response = None if turn is None else texts.get((system.pk, turn.pk))
-    if response is None:
-        return None
-    item = Item(dialogue=dialogue, turn=turn, system=system, response_id=response[0])
-    return ImportedItem(item, {1: response[1]})
+    places = turns if rating.turn is None else [turn] if turn is not None else []
+    responses = [[texts.get((system.pk, place.pk)) for place in places] for system in judged]
+    for system, own in zip(judged, responses, strict=True):
+        if not any(own):
+            return system
+    first, *others = judged
+    keys = [own[0][0] if turn is not None and own[0] else None for own in responses]
+    item = Item(
+        dialogue=dialogue,
+        turn=turn,
+        system=first,
+        response_id=keys[0],
+        system_b=others[0] if others else None,
+        response_b_id=keys[1] if others else None,
+    )
+    return ImportedItem(
+        item,
+        {
+            system.name: [one[1] if one else "" for one in own]
+            for system, own in zip(judged, responses, strict=True)
+        },
+    )
 
 
 def _check_places(asked: AskedCampaign, ratings: Sequence[RatingLine], problems: Problems) -> None:
@@ -203,7 +238,6 @@ def _store_campaign(
         axes=[dict(axis) for axis in asked.axes],
         axes_below=asked.axes_below,
         simulated=asked.simulated,
-        state=Campaign.State.CLOSED,
         opened_at=now,
         closed_at=now,
         created_by=by,
@@ -215,9 +249,10 @@ def _store_campaign(
     versions = FormVersion.objects.bulk_create(
         _form_version(campaign, number, form) for number, form in sorted(asked.forms.items())
     )
-    if versions:
-        campaign.form = versions[-1]
-        campaign.save(update_fields=["form"])
+    # Closed with its form: pairs are never without one
+    campaign.form = versions[-1] if versions else None
+    campaign.state = Campaign.State.CLOSED
+    campaign.save(update_fields=["form", "state"])
     return campaign
 
 
@@ -231,7 +266,9 @@ def _store_ratings(
     for item in items.values():
         item.campaign = campaign
     Item.objects.bulk_create(items.values(), batch_size=ROWS_AT_A_TIME)
-    campaign.systems.set({item.system for item in items.values()})
+    campaign.systems.set(
+        {one for item in items.values() for one in (item.system, item.system_b) if one is not None}
+    )
     people = _store_raters(campaign, ratings)
     assignments = [
         Assignment(
@@ -241,6 +278,9 @@ def _store_ratings(
             position=rating.position,
             propensity=rating.propensity,
             system_propensity=rating.system_propensity,
+            is_swapped=None
+            if rating.system_b is None
+            else rating.system_b == items[_key(rating)].system.name,
             claimed_at=rating.revisions[0].created_at,
             finished_at=rating.revisions[0].created_at,
         )
@@ -339,6 +379,11 @@ def _store_slots(
                 item=item,
                 place=used[item.pk],
                 ordinal=ordinal,
+                is_swapped=None
+                if item.system_b is None
+                else holder.is_swapped
+                if holder
+                else used[item.pk] % 2 == 0,
                 holder=holder,
             )
         )

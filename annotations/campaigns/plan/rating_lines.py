@@ -11,20 +11,24 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from annotations.campaigns.plan.form_changes import is_about
 from annotations.campaigns.scale import HIGHEST, LOWEST
 from annotations.formats.importers.fields import JsonObject, all_or_none
 from annotations.formats.importers.json_source import json_lines
 from annotations.formats.importers.problems import Problems
 from annotations.questions.reading import FormError, form_of
-from annotations.questions.schema import Form, Level
+from annotations.questions.schema import Form
 from common.text import MAX_ASPECT, MAX_NAME
 
-Kind = Literal["turn", "dialogue"]
-KINDS: dict[str, tuple[Level, ...]] = {
-    "turn": ("response", "utterance"),
-    "dialogue": ("conversation",),
+Kind = Literal["turn", "dialogue", "pair", "dialogue_pair"]
+KINDS: dict[str, Kind] = {
+    "turn": "turn",
+    "dialogue": "dialogue",
+    "pair": "pair",
+    "dialogue_pair": "dialogue_pair",
 }
-"""With the levels of their forms."""
+PAIRED: tuple[Kind, ...] = ("pair", "dialogue_pair")
+WHOLE: tuple[Kind, ...] = ("dialogue", "dialogue_pair")
 MOST_RATINGS = 200_000
 """Lines that are read; they are held at once."""
 LARGEST_DOCUMENT = 20_000_000
@@ -88,13 +92,14 @@ class RatingLine:
         line: in the file.
         dialogue: its id in the corpus.
         turn: number; None of a whole dialogue.
-        system: name.
+        system: name; of a pair, the one that was shown first.
+        system_b: of a pair, the one that was shown second; None elsewhere.
         rater: number of the pseudonym, from 1.
         is_excluded: whether the rater was excluded.
         counts: whether it was one of the item's k ratings.
         position: in the rater's order of work.
         propensity: with which the item was drawn.
-        system_propensity: with which its system was drawn.
+        system_propensity: with which its system, or its two, were drawn.
         revisions: oldest first, at least one.
     """
 
@@ -102,6 +107,7 @@ class RatingLine:
     dialogue: str
     turn: int | None
     system: str
+    system_b: str | None
     rater: int
     is_excluded: bool
     counts: bool
@@ -151,11 +157,13 @@ def read_campaign(path: Path, problems: Problems) -> AskedCampaign | None:
     if below is not None and not LOWEST < below <= HIGHEST + 1:
         document.complain("axes_below", f"must lie between {LOWEST + 1} and {HIGHEST + 1}")
     guidelines, forms = _guidelines(document), _forms(document, kind or "")
+    if kind in PAIRED and not document.value.get("forms"):
+        document.complain("forms", "must hold a form: pairs are compared by one")
     simulated = document.flag("simulated")
     if problems.found or name is None or per_item is None or labels is None or axes is None:
         return None
     return AskedCampaign(
-        *(name, "turn" if kind == "turn" else "dialogue", per_item, labels, axes, below),
+        *(name, KINDS[kind or ""], per_item, labels, axes, below),
         guidelines,
         forms,
         bool(simulated),
@@ -203,7 +211,7 @@ def _forms(document: JsonObject, kind: str) -> dict[int, Form]:
             for fault in error.faults:
                 one.complain(f"form.{fault.path}".rstrip("."), fault.text)
             continue
-        if form.level not in KINDS.get(kind, (form.level,)):
+        if kind in KINDS and not is_about(form, kind):
             one.complain("form.level", f"{form.level} is not what raters of this kind see")
         found[number] = form
     return found
@@ -242,8 +250,8 @@ def _rating(line: JsonObject, number: int, asked: AskedCampaign) -> RatingLine |
     rater = _RATER.match(line.text("rater", MAX_NAME) or "")
     if rater is None and line.has("rater"):
         line.complain("rater", "must be a pseudonym, as rater 3")
-    turn = None if asked.kind == "dialogue" else line.parse_integer("turn")
-    if asked.kind == "dialogue" and line.value.get("turn") is not None:
+    turn = None if asked.kind in WHOLE else line.parse_integer("turn")
+    if asked.kind in WHOLE and line.value.get("turn") is not None:
         line.complain("turn", "must be null: whole dialogues are rated")
     state = line.text("rater_state", MAX_NAME)
     if state not in (None, "active", "excluded"):
@@ -255,6 +263,9 @@ def _rating(line: JsonObject, number: int, asked: AskedCampaign) -> RatingLine |
     if read is not None and [one.number for one in read] != list(range(1, len(read) + 1)):
         line.complain("revisions", "must be numbered from 1")
     dialogue, system = line.text("dialogue", MAX_NAME), line.text("system", MAX_NAME)
+    other = line.text("system_b", MAX_NAME) if asked.kind in PAIRED else None
+    if other is not None and other == system:
+        line.complain("system_b", "is the system itself")
     counts, position = line.flag("counts"), line.parse_integer("position")
     propensity, of_system = (_probability(line, key) for key in ("propensity", "system_propensity"))
     if dialogue is None or system is None or rater is None or counts is None or position is None:
@@ -264,6 +275,7 @@ def _rating(line: JsonObject, number: int, asked: AskedCampaign) -> RatingLine |
         dialogue=dialogue,
         turn=turn,
         system=system,
+        system_b=other,
         rater=int(rater[1]),
         is_excluded=state == "excluded",
         counts=counts,
