@@ -9,8 +9,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.for_everybody import assert_everybody_can_use
 from tests.browser.stage import Stage
-from tests.browser.visit import Visit
+from tests.browser.visit import HEIGHT, NARROW, WIDE, Visit
 
 PREPARED = """
 from django.contrib.auth.models import Group
@@ -33,6 +34,7 @@ print(json.dumps([
 def prefer(page: Page, keys_first: str, keys_second: str) -> None:
     """All items, for the system ``oak``, wherever it stands: its answers begin with its letter."""
     page.get_by_role("button", name="Take part").click()
+    see_arms(page)
     while True:
         page.wait_for_load_state("load")
         arms = page.locator("#item-place .item:visible .arm")
@@ -49,11 +51,33 @@ def prefer(page: Page, keys_first: str, keys_second: str) -> None:
         expect(page.locator(f"#item-place .item[data-item='{item}']:visible")).to_have_count(0)
 
 
+def see_arms(page: Page) -> None:
+    """Everybody can use the page; the two stand beside each other, on a phone below each other."""
+    expect(page.locator("#item-place .item:visible .arm").first).to_be_visible()
+    assert_everybody_can_use(page)
+    for width, direction in ((WIDE, "x"), (NARROW, "y")):
+        page.set_viewport_size({"width": width, "height": HEIGHT})
+        arms = page.locator("#item-place .item:visible .arm")
+        first, second = (arms.nth(number).bounding_box() for number in range(2))
+        assert first
+        assert second
+        assert second[direction] > first[direction]
+        assert second["xy".replace(direction, "")] == first["xy".replace(direction, "")]
+    page.set_viewport_size({"width": WIDE, "height": HEIGHT})
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("slug", "kind", "template", "first", "second", "items", "aspects"),
     [
         ("pairwise", "two responses, side by side", "pairwise", "1", "3", 2, ["Preference"]),
+        ("graded", "two responses, side by side", "pairwise-graded", "2", "4", 2, ["Preference"]),
+        (
+            "mt-bench",
+            "two systems' responses in a whole dialogue, side by side",
+            "mt-bench-pair",
+            *("1", "3", 1, ["Preference"]),
+        ),
         (
             "acute",
             "two systems' responses in a whole dialogue, side by side",
@@ -80,7 +104,8 @@ def test_pairs_from_template_to_leaderboard(
     organiser = visit(role="organiser")
     page = organiser.go(f"/campaigns/new/?corpus={slug}-corpus")
     page.get_by_label(kind).check()
-    expect(page.get_by_label("Template")).to_have_value(template)
+    expect(page.locator(f"[name=template] option[value={template}]")).to_be_attached()
+    page.get_by_label("Template").select_option(template)
     page.get_by_label("Name", exact=True).fill(slug)
     page.locator("#raters > summary").click()
     page.get_by_label(slug, exact=True).check()
