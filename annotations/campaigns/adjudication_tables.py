@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.adjudication import SCORE, DifferingItem
@@ -13,6 +14,12 @@ from annotations.campaigns.queries.ratings import form_of_campaign
 from annotations.campaigns.question_view import answers_in_words
 from annotations.questions.schema import Form
 from common.tables import Cell, Column, Row, Table
+
+_STATES = {
+    "": gettext_lazy("to be decided"),
+    "organiser": gettext_lazy("adjudicated"),
+    "rater": gettext_lazy("adjudicated by a further rater"),
+}
 
 
 def queue_table(campaign: Campaign, items: Iterable[DifferingItem]) -> Table:
@@ -36,7 +43,7 @@ def queue_table(campaign: Campaign, items: Iterable[DifferingItem]) -> Table:
                 if one.questions
                 else Cell(reason=_("no question by the rule of today")),
                 "answers": Cell("; ".join(_answers_on(one, form))),
-                "state": Cell(_("adjudicated") if one.is_adjudicated else _("to be decided")),
+                "state": Cell(str(_STATES[one.state])),
             },
         )
         for one in items

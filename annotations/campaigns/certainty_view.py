@@ -39,6 +39,8 @@ class CertaintyView:
     """The highest mean first; systems that are not known yet last."""
     spreads: bool
     """Whether the next rating's system is drawn by its weight."""
+    digits: int
+    """After the point: none of a rating from pairs."""
 
     @property
     def look(self) -> Look | None:
@@ -62,5 +64,8 @@ def certainty_view(campaign: Campaign, wanted: int) -> CertaintyView | None:
         Line(one, scale, f"{(one.weight or 0.0) / (now.most or 1.0):.3f}") for one in ordered
     )
     return CertaintyView(
-        now, lines, campaign.allocation == Campaign.Allocation.ADAPTIVE and not campaign.has_enough
+        now,
+        lines,
+        campaign.allocation == Campaign.Allocation.ADAPTIVE and not campaign.has_enough,
+        digits=0 if campaign.is_of_pairs else 2,
     )

@@ -8,18 +8,20 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotations.campaigns.actions import quality
+from annotations.campaigns.actions import opening, quality
 from annotations.campaigns.actions.forms import FormDoesNotFit, remove_form, write_form
 from annotations.campaigns.actions.opening import NotReady, open_campaign
 from annotations.campaigns.actions.publishing import CannotPublish, publish, unpublish
 from annotations.campaigns.actions.setup import WrongState
 from annotations.campaigns.actions.work_queue import Judgement, fill_queue, give_back, rate
 from annotations.campaigns.models import Assignment, Campaign, Item, Participation, RatingRevision
+from annotations.campaigns.plan.draw import interleave
 from annotations.campaigns.plan.pairs import count_pairs
 from annotations.campaigns.queries.planning import first_item, planned_items, question_of
 from annotations.campaigns.queries.question_agreement import question_agreement
 from annotations.campaigns.queries.ratings import publication_of, rated_systems
 from annotations.campaigns.queries.work_queue import assignment_views, item_view
+from annotations.corpora.actions import CorpusHasResults, delete_corpus
 from annotations.models import CorpusVersion, Preference, Response, System
 from annotations.questions import templates
 from leaderboard.queries.preferences import preference_questions
@@ -163,6 +165,21 @@ def test_a_form_about_one_response_or_whole_dialogues_is_refused() -> None:
 def test_pairs_keep_their_form() -> None:
     with pytest.raises(WrongState, match="compare by a form"):
         remove_form(draft())
+
+
+def test_a_corpus_is_not_deleted_under_a_campaign_that_is_being_opened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    campaign = draft(systems=THREE, dialogues=2, turns=1)
+
+    def deleted_meanwhile(*given: Any) -> Any:
+        with pytest.raises(CorpusHasResults, match="campaigns"):
+            delete_corpus(campaign.version.corpus, force=True)
+        return interleave(*given)
+
+    monkeypatch.setattr(opening, "interleave", deleted_meanwhile)
+    assert open_campaign(campaign).items == 2 * count_pairs(3)
+    assert Response.objects.count() == 6  # 3 systems, 2 dialogues of one turn
 
 
 @pytest.mark.parametrize("change", ["same system", "turned", "one response", "twice"])

@@ -87,6 +87,7 @@ NOTHING_TO_CHECK = {
     ): "a formula; its two numbers are FLOOR, tested with the plan",
     ("docs/statistics_allocation.md", "system_propensity  p"): "a formula",
     ("docs/statistics_allocation.md", "mean_s    ="): "a formula",
+    ("docs/statistics_preferences.md", "chance of (i, j)"): "a formula, tested with the plan",
 }
 
 

@@ -21,10 +21,13 @@ from annotations.campaigns.plan.allocation import (
     reached,
 )
 from annotations.campaigns.plan.evidence import LOOKS, Standing, standing_of
+from annotations.campaigns.plan.pair_choice import pair_chances, standing_of_votes
 from annotations.campaigns.queries.allocation import (
     cells_of_campaign,
     meets_target,
+    requested_pairs,
     requested_systems,
+    votes_of_campaign,
 )
 from annotations.campaigns.queries.overview import slot_counts
 
@@ -55,7 +58,8 @@ def look(campaign: Campaign) -> Look | None:
         )
         if stored is None:
             return None
-        done, wanted, _free = slot_counts(stored)
+        done, slots, _free = slot_counts(stored)
+        wanted = stored.wanted_of(slots)
         number = interim_analyses_due(done, wanted)
         if number < 1 or Look.objects.filter(campaign=stored, number__gte=number).exists():
             return None
@@ -78,8 +82,25 @@ def look(campaign: Campaign) -> Look | None:
 
 
 def _store(campaign: Campaign, number: int, done: int, wanted: int) -> Look:
-    systems = requested_systems(campaign)
-    standing = standing_of(cells_of_campaign(campaign, systems))
+    systems, chances = requested_systems(campaign), None
+    if campaign.is_of_pairs:
+        votes = votes_of_campaign(campaign, systems)
+        standing = standing_of_votes(votes)
+        pairs = requested_pairs(campaign)
+        place = {system: index for index, system in enumerate(systems)}
+        drawn = pair_chances(
+            votes,
+            [(place[one], place[other]) for one, other in pairs],
+            campaign.target,
+            campaign.target_value,
+        )
+        chances = [[*pair, chance] for pair, chance in zip(pairs, drawn.tolist(), strict=True)]
+        weights = [sum(chance for *pair, chance in chances if one in pair) for one in systems]
+    else:
+        standing = standing_of(cells_of_campaign(campaign, systems))
+        weights = allocation_weights(
+            standing, wanted / LOOKS, campaign.target, campaign.target_value
+        ).tolist()
     found = reached(standing)
     return Look.objects.create(
         campaign=campaign,
@@ -89,14 +110,12 @@ def _store(campaign: Campaign, number: int, done: int, wanted: int) -> Look:
         separated=found.separated,
         widest=found.widest,
         ratings_left=ratings_left(standing, done, wanted, campaign.target, campaign.target_value),
-        systems=_rows(campaign, systems, standing, wanted),
+        systems=_rows(systems, standing, weights),
+        chances=chances if campaign.allocation == Campaign.Allocation.ADAPTIVE else None,
     )
 
 
-def _rows(
-    campaign: Campaign, systems: list[int], standing: Standing, wanted: int
-) -> list[dict[str, Any]]:
-    weights = allocation_weights(standing, wanted / LOOKS, campaign.target, campaign.target_value)
+def _rows(systems: list[int], standing: Standing, weights: list[float]) -> list[dict[str, Any]]:
     reach = standing.half_width
     return [
         {
@@ -104,7 +123,7 @@ def _rows(
             "ratings": int(standing.count[place]),
             "mean": _number(standing.mean[place]),
             "half_width": _number(reach[place]),
-            "weight": float(weights[place]),
+            "weight": weights[place],
         }
         for place, system in enumerate(systems)
     ]

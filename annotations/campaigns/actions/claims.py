@@ -18,19 +18,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.db import IntegrityError, transaction
 from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet
 
 from annotations.campaigns.actions.leases import conflicting, lease_end
+from annotations.campaigns.actions.terms import WhyEmpty
 from annotations.campaigns.models import Assignment, Campaign, Item, Participation, Slot
 from annotations.campaigns.plan.draw import (
     Candidate,
     Drawn,
+    Systems,
     attention_is_due,
     avoided_dialogues,
     draw,
     draw_by_system,
     pick,
+    shows_second_first,
 )
+from annotations.campaigns.queries.adjudication import items_to_adjudicate
 from annotations.campaigns.queries.allocation import weights_now
 
 FIRST_READ, MOST_READ = 64, 4096
@@ -40,12 +45,14 @@ ENOUGH = 16
 FIRST_ADAPTIVE_READ, ENOUGH_ADAPTIVE = 128, 32
 """The same where ratings are spread adaptively: as many systems as may be are to be in the
 window."""
+FIRST_PAIRED_READ, ENOUGH_PAIRED = 512, 128
+"""Of pairs: there are S (S − 1) / 2 of them."""
 
 State = Assignment.State
 
-FreeSlot = tuple[int, int, int, int, int | None, bool, int | None, str | None]
-"""Slot, item, dialogue, ordinal, system, whether the rater has a stake in it, the rater's own row
-of the item and its state."""
+FreeSlot = tuple[int, int, int, int, int | None, int | None, bool, int | None, str | None]
+"""Slot, item, dialogue, ordinal, system, second system, whether the rater has a stake in one, the
+rater's own row of the item and its state."""
 
 
 @dataclass(slots=True)
@@ -99,6 +106,35 @@ def claim_regular(
     return None
 
 
+def claim_adjudication(rater: Participation, now: datetime) -> Assignment | None:
+    """An item whose raters differ, for this further rater to decide: where the campaign's rule says
+    so. It is shown as any other, without what they answered."""
+    rule = getattr(rater.campaign, "adjudication_rule", None)
+    if rule is None or not rule.by_raters:
+        return None
+    found = items_to_adjudicate(rater)
+    if not found:
+        return None
+    shown = ("dialogue", "turn", "response", "response_b")
+    item = Item.objects.select_related(*shown).get(pk=pick(found, rater.seed, rater.offered))
+    given_back = Assignment.objects.filter(participation=rater, item=item).first()
+    try:
+        with transaction.atomic():
+            return _lease(
+                rater,
+                item,
+                given_back.pk if given_back else None,
+                propensity=None,
+                is_swapped=shows_second_first(rater.seed, rater.offered)
+                if rater.campaign.is_of_pairs
+                else None,
+                adjudicates=True,
+                now=now,
+            )
+    except IntegrityError:  # another rater was faster
+        return None
+
+
 def _is_adaptive(rater: Participation) -> bool:
     return rater.campaign.allocation == Campaign.Allocation.ADAPTIVE
 
@@ -106,7 +142,7 @@ def _is_adaptive(rater: Participation) -> bool:
 def _drawn(
     candidates: list[Candidate],
     seen: list[int],
-    weights: dict[int, float] | None,
+    weights: dict[Systems, float] | None,
     rater: Participation,
 ) -> Drawn:
     if weights is None:
@@ -142,14 +178,32 @@ def more_may_come(rater: Participation) -> bool:
     return Campaign.objects.filter(some_of(held) | some_of(free), pk=rater.campaign_id).exists()
 
 
+def why_budget_ends(rater: Participation) -> WhyEmpty:
+    """Empty while the campaign's budget has a comparison left; what others have in hand is taken,
+    unless they give it back."""
+    campaign = rater.campaign
+    if campaign.budget is None:
+        return ""
+    taken = Slot.objects.filter(campaign=campaign, holder__isnull=False)
+    if taken.count() < campaign.budget:
+        return ""
+    in_hand = taken.filter(holder__state=State.LEASED).exclude(holder__participation=rater)
+    return "wait" if in_hand.exists() else "finished"
+
+
 def _window(rater: Participation) -> Window:
     window = Window()
-    enough = ENOUGH_ADAPTIVE if _is_adaptive(rater) else ENOUGH
-    for read, rows in enumerate(_free_slots_from(rater)):
-        for slot, item, dialogue, ordinal, system, has_conflict_of_interest, pk, state in rows:
-            if has_conflict_of_interest or state not in (None, State.RETURNED):
+    first_read, enough = FIRST_READ, ENOUGH
+    if _is_adaptive(rater):
+        first_read, enough = FIRST_ADAPTIVE_READ, ENOUGH_ADAPTIVE
+        if rater.campaign.is_of_pairs:
+            first_read, enough = FIRST_PAIRED_READ, ENOUGH_PAIRED
+    for read, rows in enumerate(_free_slots_from(rater, first_read)):
+        for slot, item, dialogue, ordinal, one, other, conflicts, pk, state in rows:
+            if conflicts or state not in (None, State.RETURNED):
                 continue
-            window.candidates.append(Candidate(slot, item, dialogue, ordinal, system))
+            systems = one if one is None or other is None else (one, other)
+            window.candidates.append(Candidate(slot, item, dialogue, ordinal, systems))
             if pk is not None:
                 window.given_back[item] = pk
         if len(window.candidates) >= enough or (window.candidates and read):
@@ -157,7 +211,7 @@ def _window(rater: Participation) -> Window:
     return window
 
 
-def _free_slots_from(rater: Participation) -> Iterator[list[FreeSlot]]:
+def _free_slots_from(rater: Participation, size: int) -> Iterator[list[FreeSlot]]:
     """Free slots once round from the cursor, more and more at a time."""
     own = FilteredRelation("item__assignments", condition=Q(item__assignments__participation=rater))
     free = (
@@ -166,10 +220,9 @@ def _free_slots_from(rater: Participation) -> Iterator[list[FreeSlot]]:
         .order_by("ordinal")
         .values_list(
             *("pk", "item_id", "item__dialogue_id", "ordinal"),
-            *("item__system_id", "has_stake", "own__pk", "own__state"),
+            *("item__system_id", "item__system_b_id", "has_stake", "own__pk", "own__state"),
         )
     )
-    size = FIRST_ADAPTIVE_READ if _is_adaptive(rater) else FIRST_READ
     for begin, end in ((rater.cursor, None), (0, rater.cursor)):
         part, following = free if end is None else free.filter(ordinal__lt=end), begin
         while rows := list(part.filter(ordinal__gte=following)[:size]):
@@ -230,6 +283,7 @@ def _lease(
     now: datetime,
     system_propensity: float | None = None,
     is_swapped: bool | None = None,
+    adjudicates: bool = False,
 ) -> Assignment:
     """The rater's row of the item, in hand as the rater's latest. One row a rater and item, however
     often given; a pair comes in the order in which it came first, which a page may still show."""
@@ -242,6 +296,7 @@ def _lease(
         propensity=propensity,
         system_propensity=system_propensity,
         is_swapped=is_swapped,
+        adjudicates=adjudicates,
         lease_expires_at=lease_end(now),
         claimed_at=now,
     )
@@ -250,7 +305,7 @@ def _lease(
     else:
         assignment.save(
             update_fields=[
-                *("state", "position", "propensity", "system_propensity"),
+                *("state", "position", "propensity", "system_propensity", "adjudicates"),
                 *("lease_expires_at", "claimed_at"),
             ]
         )

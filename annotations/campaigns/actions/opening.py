@@ -20,6 +20,7 @@ from annotations.campaigns.models import Campaign, Item, Slot
 from annotations.campaigns.plan.draw import interleave
 from annotations.campaigns.plan.form_changes import is_about
 from annotations.campaigns.plan.pairs import NotConnected, first_orders
+from annotations.campaigns.queries.allocation import compared_question
 from annotations.campaigns.queries.planning import (
     Question,
     items_to_make,
@@ -89,6 +90,13 @@ def _what_pairs_need(campaign: Campaign) -> list[str]:
         )
     if campaign.form is None:
         missing.append(_("Choose a template, or write the questions: raters compare by a form."))
+    elif campaign.is_looked_at and compared_question(campaign) is None:
+        missing.append(
+            _(
+                "Ask for a preference, by which systems are ranked while raters work, or "
+                "change the settings."
+            )
+        )
     return missing
 
 
@@ -97,7 +105,7 @@ def _what_a_form_rules_out(campaign: Campaign) -> list[str]:
     missing = []
     if not is_about(form_of(campaign.form.schema), campaign.kind):
         missing.append(_("Choose another form: this one is not about what raters see here."))
-    if campaign.is_looked_at:
+    if campaign.is_looked_at and not campaign.is_of_pairs:
         missing.append(
             _("With a form, ratings are spread evenly and without a target: change the settings.")
         )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from annotations.campaigns.models import Campaign
+from annotations.campaigns.models import Adjudication, Campaign
 from annotations.campaigns.queries.ratings import counted_ratings, form_of_campaign
 from annotations.corpora import staging
 from annotations.models import CorpusVersion, Preference, Rater
@@ -38,26 +38,60 @@ def insert_preferences(
         raters: by key of the participation.
         aspects: key of the question → aspect of the preferences.
     """
+    rows = _rows(campaign, _answered(campaign, raters), aspects)
+    return staging.insert(copies, Preference, PREFERENCE_COLUMNS, rows)
+
+
+def insert_decided(
+    campaign: Campaign, copies: CorpusVersion, who: Rater, aspects: Mapping[str, str]
+) -> int:
+    """Store adjudicated preferences, whose A is the item's first system, as ``insert_preferences``
+    does those of raters.
+
+    Args:
+        copies: the staged version.
+        who: the adjudicator, as a rater of it.
+        aspects: key of the question → aspect of the adjudicated preferences.
+    """
+    decided = Adjudication.objects.filter(item__campaign=campaign, answers__isnull=False)
+    columns = [f"item__{name}" for name in ("response", "response_b", "dialogue")]
+    rows = [
+        (who.pk, answers, _shown(dialogue, responses, systems))
+        for answers, dialogue, *responses, one, other in decided.order_by("item").values_list(
+            "answers", columns[2], *columns[:2], "item__system", "item__system_b"
+        )
+        for systems in [[one, other]]
+    ]
+    return staging.insert(copies, Preference, PREFERENCE_COLUMNS, _rows(campaign, rows, aspects))
+
+
+Answered = tuple[int, dict[str, str], tuple[int | None, ...]]
+"""Rater, answers, and what was compared, as ``PREFERENCE_COLUMNS`` end."""
+
+
+def _rows(
+    campaign: Campaign, answered: Iterable[Answered], aspects: Mapping[str, str]
+) -> Iterator[tuple[object, ...]]:
     form = form_of_campaign(campaign)
     graded = {one.key for one in form.questions if one.points > 3} if form else set()
-
-    def rows() -> Iterator[tuple[object, ...]]:
-        for rater, answers, shown in _answered(campaign, raters):
-            for key, name in aspects.items():
-                answer = answers.get(key)
-                if answer is None or (which := preferred(answer)) is None:
-                    continue
-                metadata = {"answer": answer} if key in graded else {}
-                yield rater, name, which, "", json.dumps(metadata), *shown
-
-    return staging.insert(copies, Preference, PREFERENCE_COLUMNS, rows())
+    for rater, answers, shown in answered:
+        for key, name in aspects.items():
+            answer = answers.get(key)
+            if answer is None or (which := preferred(answer)) is None:
+                continue
+            metadata = {"answer": answer} if key in graded else {}
+            yield rater, name, which, "", json.dumps(metadata), *shown
 
 
-def _answered(
-    campaign: Campaign, raters: Mapping[int, Rater]
-) -> Iterator[tuple[int, dict[str, str], tuple[int | None, ...]]]:
-    """Rater, answers, and what was compared, as ``PREFERENCE_COLUMNS`` end: page by page, because
-    rows are written between the reads."""
+def _shown(
+    dialogue: int, responses: Sequence[int | None], systems: Sequence[int | None]
+) -> tuple[int | None, ...]:
+    whole = (None, None, dialogue, *systems)
+    return whole if None in responses else (*responses, None, None, None)
+
+
+def _answered(campaign: Campaign, raters: Mapping[int, Rater]) -> Iterator[Answered]:
+    """Page by page, because rows are written between the reads."""
     for person, rater in raters.items():
         own = counted_ratings(campaign).filter(participation=person).order_by("position")
         last = -1
@@ -66,7 +100,5 @@ def _answered(
                 responses, systems = pair[:2], pair[2:]
                 if is_swapped:
                     responses, systems = responses[::-1], systems[::-1]
-                whole = (None, None, dialogue, *systems)
-                shown = whole if None in responses else (*responses, None, None, None)
-                yield rater.pk, answers or {}, shown
+                yield rater.pk, answers or {}, _shown(dialogue, responses, systems)
             last = page[-1][0]

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations import audit
-from annotations.campaigns.actions.preferences import insert_preferences
+from annotations.campaigns.actions.preferences import insert_decided, insert_preferences
 from annotations.campaigns.models import Adjudication, Campaign
 from annotations.campaigns.models.campaign import PAIRED
 from annotations.campaigns.queries.ratings import (
@@ -306,6 +306,14 @@ def _copy(campaign: Campaign, copies: CorpusVersion, names: Mapping[str, str]) -
         count = insert_preferences(campaign, copies, raters, {main: names[main]})
         if others:
             insert_preferences(campaign, copies, raters, others)
+        decided = {
+            key.removesuffix(ADJUDICATED): name
+            for key, name in others.items()
+            if key.endswith(ADJUDICATED)
+        }
+        if decided:
+            who = Rater.objects.create(version=copies, position=len(raters), name=ADJUDICATOR)
+            insert_decided(campaign, copies, who, decided)
         return count
     now = Rating._meta.get_field("created_at").get_db_prep_save(timezone.now(), connection)
 

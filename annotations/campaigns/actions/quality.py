@@ -223,7 +223,10 @@ def _free_slots(campaign_id: int, assignments: QuerySet[Assignment]) -> int:
 def _release_slots(campaign_id: int, assignments: QuerySet[Assignment]) -> Restored:
     waiting = dict(
         assignments.filter(
-            state=Assignment.State.DONE, slot__isnull=True, item__role=Item.Role.REGULAR
+            state=Assignment.State.DONE,
+            slot__isnull=True,
+            item__role=Item.Role.REGULAR,
+            adjudicates=False,
         ).values_list("item_id", "pk")
     )
     taken = []

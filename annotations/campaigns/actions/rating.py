@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from annotations import audit
 from annotations.campaigns.actions import leases
+from annotations.campaigns.actions.adjudication import adjudicate_by_rating
 from annotations.campaigns.actions.qualification import settle_if_all_done
 from annotations.campaigns.actions.terms import (
     ItemTaken,
@@ -86,9 +87,12 @@ def store(
     ):
         raise RatingsClosed(_("The chat is not over yet. End it first, then rate it."))
     first = assignment.state != State.DONE
-    late = first and assignment.item.role == Item.Role.REGULAR and assignment.slot_held is None
+    is_regular = assignment.item.role == Item.Role.REGULAR
+    late = first and is_regular and assignment.slot_held is None and not assignment.adjudicates
     if late:
         _take_a_slot(assignment)
+    if first and assignment.adjudicates and assignment.state != State.LEASED:
+        _refuse_if_another_adjudicates(assignment)
     revision = _revision(assignment, judgement)
     revision.save(force_insert=True)
     if late or not first:
@@ -96,6 +100,8 @@ def store(
     assignment.state, assignment.current, assignment.lease_expires_at = State.DONE, revision, None
     assignment.finished_at = assignment.finished_at or now
     assignment.save(update_fields=["state", "current", "lease_expires_at", "finished_at"])
+    if assignment.adjudicates:
+        adjudicate_by_rating(rater, assignment, revision)
     rater.rated += first
     if first and assignment.item.role == Item.Role.TRAINING:
         settle_if_all_done(rater)
@@ -202,6 +208,15 @@ def _take_a_slot(assignment: Assignment) -> None:
     if free is None:
         raise ItemTaken(f"all places of item {assignment.item.public_id} are taken")
     Slot.objects.filter(pk=free.pk).update(holder=assignment)
+
+
+def _refuse_if_another_adjudicates(assignment: Assignment) -> None:
+    """The lease ran out, and the item went to the next rater."""
+    others = Assignment.objects.filter(
+        item=assignment.item_id, adjudicates=True, state__in=[State.LEASED, State.DONE]
+    )
+    if others.exists():
+        raise ItemTaken(f"another rater adjudicates item {assignment.item.public_id}")
 
 
 def _revision(assignment: Assignment, judgement: Judgement) -> RatingRevision:

@@ -57,6 +57,7 @@ NOTED = (
         "raters_per_item",
         "dialogues_per_system",
         "pairs",
+        "budget",
         "utterances",
         "seed",
         "groups",
@@ -114,6 +115,7 @@ class CampaignParams:
     raters_per_item: int = 2
     dialogues_per_system: int | None = None
     pairs: int | None = None
+    budget: int | None = None
     utterances: int = 14
     seed: int | None = None
     groups: Sequence[Group] = ()
@@ -208,6 +210,7 @@ def _write(campaign: Campaign, params: CampaignParams) -> None:
         "raters_per_item",
         "dialogues_per_system",
         "pairs",
+        "budget",
         "utterances",
         "opens_at",
         "closes_at",
@@ -386,8 +389,8 @@ def _remove_rows(campaign: Campaign) -> None:
     try:
         for rows, delete_some in (
             (campaign.slots.all(), _delete_unseen),
-            (assignments, _delete_with_ratings),
             (Adjudication.objects.filter(item__campaign=campaign), _delete_unseen),
+            (assignments, _delete_with_ratings),
             (campaign.items.all(), _delete_unseen),
         ):
             staging.delete_in_steps(rows, lambda: staging.renew(campaign), delete_some)

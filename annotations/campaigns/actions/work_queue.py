@@ -13,7 +13,13 @@ from django.db import transaction
 
 from annotations.campaigns.actions import leases
 from annotations.campaigns.actions.allocation import run_interim_analysis_if_due
-from annotations.campaigns.actions.claims import claim_check, claim_regular, more_may_come
+from annotations.campaigns.actions.claims import (
+    claim_adjudication,
+    claim_check,
+    claim_regular,
+    more_may_come,
+    why_budget_ends,
+)
 from annotations.campaigns.actions.membership import join
 from annotations.campaigns.actions.qualification import settle, settle_if_all_done, training_left
 from annotations.campaigns.actions.rating import rate, store
@@ -155,20 +161,28 @@ def _claim_up_to(
         settle(rater)
     if rater.qualification == Qualification.FAILED:
         return "failed"
-    if rater.campaign.has_enough:
-        return "finished"
     while len(held) < want:
-        claimed = claim_regular(rater, latest, now)
+        claimed, why = _claim_next(rater, latest, now)
         if claimed is None:
-            if not more_may_come(rater):
-                return "finished"
-            # What others gave back between the two looks
-            claimed = claim_regular(rater, latest, now)
-        if claimed is None:
-            return "wait"
+            return why
         held.append(claimed)
         latest.append(claimed)
     return ""
+
+
+def _claim_next(
+    rater: Participation, latest: list[Assignment], now: datetime
+) -> tuple[Assignment | None, WhyEmpty]:
+    """A regular item; where there is none, one whose raters differ, to be decided; else why."""
+    claimed, why = None, why_budget_ends(rater)
+    if rater.campaign.has_enough:
+        why = "finished"
+    elif not why:
+        why, claimed = "finished", claim_regular(rater, latest, now)
+        if claimed is None and more_may_come(rater):
+            # What others gave back between the two looks
+            why, claimed = "wait", claim_regular(rater, latest, now)
+    return claimed or claim_adjudication(rater, now), why
 
 
 def renew(participation: Participation) -> datetime | None:

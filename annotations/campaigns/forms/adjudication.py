@@ -19,9 +19,17 @@ class RuleForm(forms.Form):
         label=_("Least difference, in points of the scale"),
         help_text=_(
             "Highest minus lowest score of an item. Yes/no questions and choices without values "
-            "are adjudicated wherever raters differ."
+            "are adjudicated wherever raters differ, preferences wherever they prefer another."
         ),
         widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    by_raters = forms.BooleanField(
+        required=False,
+        label=_("A further rater decides"),
+        help_text=_(
+            "When all k ratings of an item are there, it goes to a rater of the campaign who has "
+            "not rated it, without the others' answers. You can change what was decided."
+        ),
     )
 
 

@@ -285,6 +285,8 @@ class CampaignForm(AllocationFields):
         for name in list(self.fields):
             if name not in retained:
                 del self.fields[name]
+        if self.kind_now in PAIRED and not self.fixed:
+            self.ask_of_pairs()
         if self.kind_now == Kind.COLLECTION and not self.fixed:
             field = self.fields["dialogues"]
             field.required, field.initial = True, 20
@@ -321,6 +323,7 @@ class CampaignForm(AllocationFields):
             self.add_error("axes", _("There are none to ask. Write some, or choose “never” above."))
         if (
             cleaned.get("template")
+            and self.kind_now not in PAIRED
             and "allocation" in self.fields
             and (
                 cleaned.get("allocation") == Campaign.Allocation.ADAPTIVE
@@ -496,7 +499,7 @@ class CampaignForm(AllocationFields):
 
 SECTIONS = {
     "scale": (*LABELS, "axes_below", "axes"),
-    "allocation": ("allocation", "target", "target_pairs", "target_width"),
+    "allocation": ("allocation", "target", "target_pairs", "target_width", "budget"),
     "raters": ("groups", "opens_at", "closes_at"),
     "checks": ("slug", "seed", "pass_mark", "attention_every"),
 }

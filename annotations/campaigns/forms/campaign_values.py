@@ -21,7 +21,10 @@ THRESHOLD_OF_KIND = {
 LABELS = tuple(f"label_{score}" for score in SCORES)
 RATED = ("template", "axes", "axes_below", "raters_per_item", *LABELS)
 SPREAD = ("allocation", "target", "target_pairs", "target_width")
-PAIRS = ("version", "systems", "dialogues", "pairs", "seed", "template", "raters_per_item")
+PAIRS = (
+    *("version", "systems", "dialogues", "pairs", "seed", "template", "raters_per_item"),
+    *(*SPREAD, "budget"),
+)
 TEMPLATE_OF_KIND = {Kind.PAIR: "pairwise", Kind.DIALOGUE_PAIR: "acute-eval"}
 """What is chosen at first; of the others, the score from 1 to 5."""
 FIELDS_OF_KIND: dict[str, tuple[str, ...]] = {
@@ -114,6 +117,7 @@ def values_of(campaign: Campaign) -> dict[str, Any]:
         "chat_systems": list(campaign.chat_systems.all()),
         "dialogues": campaign.dialogues_per_system,
         "pairs": campaign.pairs,
+        "budget": campaign.budget,
         "seed": campaign.seed,
         "raters_per_item": campaign.raters_per_item,
         "axes_below": campaign.axes_below,

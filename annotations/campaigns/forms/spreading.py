@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations.campaigns.models import Campaign
-from annotations.campaigns.models.campaign import HIGHEST_WIDTH
+from annotations.campaigns.models.campaign import HIGHEST_RATING_WIDTH, HIGHEST_WIDTH
 
 Target = Campaign.Target
 
@@ -22,8 +22,8 @@ class _Preset(forms.ChoiceField):
 
 
 class AllocationFields(forms.Form):
-    """Of responses and dialogues only: a chat's systems and a collection's pairs are not drawn from
-    slots by system."""
+    """Of responses, dialogues and pairs of them: a chat's systems and a collection's pairs are not
+    drawn from slots by system."""
 
     allocation = _Preset(
         choices=Campaign.Allocation.choices,
@@ -63,6 +63,30 @@ class AllocationFields(forms.Form):
         label=gettext_lazy("Width of the widest interval, in points of the scale"),
         help_text=gettext_lazy("From end to end: 0.5 is the mean ± 0.25."),
     )
+    budget = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=10_000_000,
+        label=gettext_lazy("Comparisons at most"),
+        help_text=gettext_lazy("The budget. Empty: all pairs, by k raters each."),
+    )
+
+    def ask_of_pairs(self) -> None:
+        """What is spread are comparisons, and systems have ratings, not means."""
+        fields = self.fields
+        fields["allocation"].label = _("How comparisons are spread over pairs of systems")
+        fields["allocation"].help_text = _(
+            "Where the order is least sure: the two systems of each comparison are drawn with a "
+            "probability that is stored with it, in proportion to what the comparison is expected "
+            "to narrow. A fifth of the draws stays even, so every pair may come."
+        )
+        fields["target_width"] = forms.FloatField(
+            required=False,
+            min_value=1,
+            max_value=HIGHEST_RATING_WIDTH,
+            label=_("Width of the widest interval, in points of the rating"),
+            help_text=_("From end to end: 100 is the rating ± 50. 400 points are odds of 10."),
+        )
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -83,4 +107,9 @@ class AllocationFields(forms.Form):
             return {}
         target = cleaned["target"]
         value = None if target == Target.NONE else cleaned[f"target_{target}"]
-        return {"allocation": cleaned["allocation"], "target": target, "target_value": value}
+        return {
+            "allocation": cleaned["allocation"],
+            "target": target,
+            "target_value": value,
+            "budget": cleaned.get("budget"),
+        }

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotations.campaigns.models.assignment import LONGEST_COMMENT, Item
+from annotations.campaigns.models.assignment import LONGEST_COMMENT, Assignment, Item
 from annotations.campaigns.models.campaign import Campaign
 from annotations.campaigns.models.form import FormVersion
 
@@ -19,6 +19,11 @@ class AdjudicationRule(models.Model):
         Campaign, on_delete=models.CASCADE, related_name="adjudication_rule"
     )
     points = models.FloatField()
+    by_raters = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="A further rater of the campaign decides; without it, organisers alone.",
+    )
 
     class Meta:
         constraints = [
@@ -31,9 +36,14 @@ class AdjudicationRule(models.Model):
 
 class Adjudication(models.Model):
     """The value decided for an item whose raters differ, as a score or as answers to the campaign's
-    form. It is no rating: it counts in no mean and in no agreement."""
+    form; of a pair, as if its first system were shown first. It is no rating: it counts in no mean
+    and in no agreement. ``assignment``: of the further rater who gave it; None where an organiser
+    did."""
 
     item = models.OneToOneField(Item, on_delete=models.CASCADE, related_name="adjudication")
+    assignment = models.OneToOneField(
+        Assignment, null=True, blank=True, on_delete=models.SET_NULL, related_name="adjudication"
+    )
     points = models.FloatField(help_text="Of the rule that asked for it.")
     score = models.PositiveSmallIntegerField(null=True, blank=True)
     form = models.ForeignKey(FormVersion, null=True, blank=True, on_delete=models.PROTECT)

@@ -36,6 +36,11 @@ class Look(models.Model):
         help_text="[{system, ratings, mean, half_width, weight}]: key of the system; None: not "
         "known.",
     )
+    chances = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="Of pairs that are chosen adaptively: [[system, second system, probability]].",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

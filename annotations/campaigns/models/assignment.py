@@ -138,9 +138,12 @@ class Assignment(models.Model):
 
     ``position`` counts this rater's items from 0; ``propensity`` is the probability with which this
     item was drawn from those that could have been, None where nothing was drawn (training).
-    ``system_propensity`` is the probability with which its system was, where ratings are spread
-    adaptively: then a system is drawn first, and one of its items after. ``is_swapped``: of a pair,
-    whether this rater sees the item's second system first; it stays when the item comes again.
+    ``system_propensity`` is the probability with which its system was, or of pairs its two systems,
+    where ratings are spread adaptively: these are drawn first, and one of their items after.
+    ``is_swapped``: of a pair, whether this rater sees the item's second system first; it stays when
+    the item comes again.
+    ``adjudicates``: the item's raters differ and this further one decides; it takes none of the k
+    slots, and its rating never counts.
     """
 
     class State(models.TextChoices):
@@ -160,6 +163,7 @@ class Assignment(models.Model):
     propensity = models.FloatField(null=True, blank=True)
     system_propensity = models.FloatField(null=True, blank=True)
     is_swapped = models.BooleanField(null=True, blank=True)
+    adjudicates = models.BooleanField(default=False, db_default=False)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     skip_reason = models.CharField(max_length=500, blank=True)
     current = models.OneToOneField(
@@ -178,6 +182,11 @@ class Assignment(models.Model):
             models.UniqueConstraint(fields=["participation", "item"], name="same_item_never_twice"),
             models.UniqueConstraint(
                 fields=["participation", "position"], name="assignment_position_once"
+            ),
+            models.UniqueConstraint(
+                fields=["item"],
+                condition=Q(adjudicates=True, state__in=["leased", "done"]),
+                name="one_rater_adjudicates",
             ),
             models.CheckConstraint(
                 condition=Q(state__in=["leased", "done", "skipped", "returned"]),

@@ -26,6 +26,8 @@ PAIRED = ("pair", "dialogue_pair")
 """Kinds of campaigns whose items are pairs of two systems."""
 HIGHEST_WIDTH = 4
 """From one end of the scale to the other: no interval need be wider."""
+HIGHEST_RATING_WIDTH = 4000
+"""Of pairs, in points of the rating (400 are odds of 10)."""
 
 
 class PresentCampaigns(models.Manager["Campaign"]):
@@ -117,6 +119,11 @@ class Campaign(models.Model):
         help_text="How many pairs are drawn, so that they connect all systems; all where it is "
         "empty.",
     )
+    budget = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="How many comparisons are made at most; of all pairs where it is empty.",
+    )
     utterances = models.PositiveSmallIntegerField(
         default=14,
         help_text="Of a chat or a collected dialogue, both speakers together: how many it has at "
@@ -151,7 +158,8 @@ class Campaign(models.Model):
     target_value = models.FloatField(
         null=True,
         blank=True,
-        help_text="Of pairs: how many percent of them. Of a width: points of the scale.",
+        help_text="Of pairs: how many percent of them. Of a width: points of the scale, or of the "
+        "rating.",
     )
     target_met_at = models.DateTimeField(null=True, blank=True)
     past_target = models.BooleanField(
@@ -203,6 +211,10 @@ class Campaign(models.Model):
                 name="campaign_pairs",
             ),
             models.CheckConstraint(
+                condition=Q(budget__isnull=True) | Q(kind__in=PAIRED, budget__gte=1),
+                name="campaign_budget",
+            ),
+            models.CheckConstraint(
                 condition=Q(state__in=["draft", "open", "paused", "closed"]), name="campaign_state"
             ),
             models.CheckConstraint(
@@ -245,7 +257,7 @@ class Campaign(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(allocation="uniform")
-                | Q(allocation="adaptive", kind__in=["turn", "dialogue"]),
+                | Q(allocation="adaptive", kind__in=["turn", "dialogue", *PAIRED]),
                 name="campaign_allocation",
             ),
             models.CheckConstraint(
@@ -255,7 +267,7 @@ class Campaign(models.Model):
                     target_value__isnull=False,
                     target_value__gt=0,
                     target_value__lte=100,
-                    kind__in=["turn", "dialogue"],
+                    kind__in=["turn", "dialogue", *PAIRED],
                 )
                 | Q(
                     target="width",
@@ -263,6 +275,13 @@ class Campaign(models.Model):
                     target_value__gt=0,
                     target_value__lte=HIGHEST_WIDTH,
                     kind__in=["turn", "dialogue"],
+                )
+                | Q(
+                    target="width",
+                    target_value__isnull=False,
+                    target_value__gt=0,
+                    target_value__lte=HIGHEST_RATING_WIDTH,
+                    kind__in=PAIRED,
                 ),
                 name="campaign_target",
             ),
@@ -285,6 +304,10 @@ class Campaign(models.Model):
     def is_of_pairs(self) -> bool:
         """Whether raters compare two systems: then its results are preferences, not scores."""
         return self.kind in PAIRED
+
+    def wanted_of(self, slots: int) -> int:
+        """How many ratings are collected where there are so many slots."""
+        return slots if self.budget is None else min(slots, self.budget)
 
     @property
     def is_looked_at(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotations.questions.answers import numeric
+from annotations.questions.answers import numeric, preferred
 from annotations.questions.schema import CANNOT_JUDGE, Question
 
 
@@ -35,8 +35,8 @@ def differing(
 
     Returns:
         Keys, in the order of the form: scales, sliders and choices with values whose scores are
-        wide; yes/no and choices without values whose answers are not all the same. Other types are
-        compared by no rule.
+        wide; yes/no and choices without values whose answers are not all the same; preferences for
+        another one, whatever the degree. Other types are compared by no rule.
     """
     found = []
     for question in questions:
@@ -44,6 +44,9 @@ def differing(
         given = [one for one in given if one != CANNOT_JUDGE]
         if question.type in ("yes_no", "choice") and question.measurement == "nominal":
             if any(one != given[0] for one in given):
+                found.append(question.key)
+        elif question.type == "preference":
+            if len({preferred(one) for one in given}) > 1:
                 found.append(question.key)
         elif question.type in ("scale", "slider", "choice"):
             scores = [score for one in given if (score := numeric(question, one)) is not None]

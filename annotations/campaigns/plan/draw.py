@@ -12,6 +12,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+Systems = int | tuple[int, int] | None
+"""Of an item: one system, of pairs two, of a collection none."""
 RECENT_ITEMS = 8
 """Dialogues of so many of a rater's latest items are avoided where others are left."""
 
@@ -24,7 +26,7 @@ class Candidate:
     item: int
     dialogue: int
     ordinal: int
-    system: int | None = None
+    system: Systems = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,12 @@ def draw(
 def draw_by_system(
     candidates: Sequence[Candidate],
     latest_dialogues: Sequence[int],
-    weights: Mapping[int, float],
+    weights: Mapping[Systems, float],
     seed: int,
     position: int,
 ) -> Drawn:
-    """First a system, in proportion to its weight, of those with an eligible candidate; then any
-    one of its slots.
+    """First a system (of pairs, two systems), in proportion to its weight, of those with an
+    eligible candidate; then any one of its slots.
 
     A system that ``weights`` does not name has the least weight that is named, or where none is,
     the weight of all others. Which candidates are eligible, ``draw`` says. Raises ``ValueError``
@@ -72,12 +74,12 @@ def draw_by_system(
     if not candidates:
         raise ValueError("there is nothing to draw from")
     avoided = avoided_dialogues(candidates, latest_dialogues)
-    of_system: dict[int | None, list[Candidate]] = {}
+    of_system: dict[Systems, list[Candidate]] = {}
     for candidate in candidates:
         if candidate.dialogue not in avoided:
             of_system.setdefault(candidate.system, []).append(candidate)
     unnamed = min(weights.values(), default=1.0)
-    parts = [unnamed if system is None else weights.get(system, unnamed) for system in of_system]
+    parts = [weights.get(system, unnamed) for system in of_system]
     random = _random(seed, position, "slot")
     (system,) = random.choices(list(of_system), parts)
     own = of_system[system]
@@ -113,6 +115,12 @@ def attention_is_due(every: int | None, seed: int, position: int) -> bool:
 def pick(items: Sequence[int], seed: int, position: int) -> int:
     """One of the attention items. Raises ``IndexError`` where there is none."""
     return _random(seed, position, "pick").choice(items)
+
+
+def shows_second_first(seed: int, position: int) -> bool:
+    """Of a pair that takes no slot, which has an order: whether its second system is shown
+    first."""
+    return _random(seed, position, "order").random() < 0.5
 
 
 def _random(seed: int, position: int, purpose: str) -> Random:

@@ -6,25 +6,73 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from django.db.models import Case, Count, F, FloatField, Sum, Value, When
+from django.db.models import Case, Count, F, FloatField, Q, Sum, Value, When
 from django.db.models.functions import Cast, Sqrt
 
 from annotations.campaigns.models import Campaign, Item, Look
 from annotations.campaigns.plan.allocation import Reached
+from annotations.campaigns.plan.draw import Systems
 from annotations.campaigns.plan.evidence import LOOKS, POCOCK_20, Cells
-from annotations.campaigns.queries.ratings import counted_ratings
+from annotations.campaigns.plan.pair_choice import Votes
+from annotations.campaigns.queries.ratings import counted_ratings, form_of_campaign
 from annotations.campaigns.scale import HIGHEST, LOWEST
 from annotations.models import System
+from annotations.questions.answers import preferred
+
+WON = {"a": 1.0, "b": 0.0, "tie": 0.5, "both_bad": 0.5}
+"""The share that goes to the response shown first."""
 
 
 def requested_systems(campaign: Campaign) -> list[int]:
     """Keys of the systems that have regular items, in the corpus's order."""
     regular = Item.objects.filter(campaign=campaign, role=Item.Role.REGULAR, system__isnull=False)
     return list(
-        System.objects.filter(pk__in=regular.values("system"))
+        System.objects.filter(
+            Q(pk__in=regular.values("system")) | Q(pk__in=regular.values("system_b"))
+        )
         .order_by("position")
         .values_list("pk", flat=True)
     )
+
+
+def requested_pairs(campaign: Campaign) -> list[tuple[int, int]]:
+    """Keys of every two systems that have an item of a campaign of pairs."""
+    regular = Item.objects.filter(campaign=campaign, role=Item.Role.REGULAR)
+    return list(regular.order_by("system", "system_b").values_list("system", "system_b").distinct())
+
+
+def compared_question(campaign: Campaign) -> str | None:
+    """Key of the preference by which systems are ranked while raters work: the question
+    ``overall``, else the first that asks for one; None where none does."""
+    form = form_of_campaign(campaign)
+    keys = [one.key for one in form.questions if one.type == "preference"] if form else []
+    return "overall" if "overall" in keys else next(iter(keys), None)
+
+
+def votes_of_campaign(campaign: Campaign, systems: Sequence[int]) -> Votes:
+    """The comparisons that count. Raters who could not judge gave none."""
+    key, place = compared_question(campaign), {one: index for index, one in enumerate(systems)}
+    votes = []
+    for first, second, is_swapped, dialogue, answers in (
+        counted_ratings(campaign)
+        .order_by("pk")
+        .values_list(
+            *("item__system", "item__system_b", "is_swapped", "item__dialogue"),
+            "current__answers",
+        )
+        .iterator(chunk_size=10_000)
+    ):
+        answer = (answers or {}).get(key)
+        if answer is not None and (which := preferred(answer)) is not None:
+            won = 1.0 - WON[which] if is_swapped else WON[which]
+            votes.append((place[first], place[second], won, dialogue))
+    columns = list(zip(*votes, strict=True)) or [(), (), (), ()]
+    first_of, second_of, dialogue_of = (
+        np.asarray(columns[number], dtype=np.int64) for number in (0, 1, 3)
+    )
+    dialogue_of = np.unique(dialogue_of, return_inverse=True)[1].reshape(-1)
+    won_of = np.asarray(columns[2], dtype=np.float64)
+    return Votes(len(systems), first_of, second_of, won_of, dialogue_of)
 
 
 def cells_of_campaign(campaign: Campaign, systems: Sequence[int]) -> Cells:
@@ -61,15 +109,14 @@ def cells_of_campaign(campaign: Campaign, systems: Sequence[int]) -> Cells:
     return Cells(*sums)
 
 
-def weights_now(campaign: Campaign) -> dict[int, float]:
-    """With which probability each system is drawn; empty before the first look: then all alike."""
-    latest = (
-        Look.objects.filter(campaign=campaign)
-        .order_by("-number")
-        .values_list("systems", flat=True)
-        .first()
-    )
-    return {one["system"]: one["weight"] for one in latest or ()}
+def weights_now(campaign: Campaign) -> dict[Systems, float]:
+    """With which probability each system, or every two of them, is drawn; empty before the first
+    look: then all alike."""
+    looks = Look.objects.filter(campaign=campaign).order_by("-number")
+    systems, chances = looks.values_list("systems", "chances").first() or ((), None)
+    if chances is not None:
+        return {(one, other): chance for one, other, chance in chances}
+    return {one["system"]: one["weight"] for one in systems}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +127,15 @@ class SystemNow:
     half_width: float | None
     weight: float | None
     """The chance that the next rating is this system's; None where ratings are spread evenly."""
+    ends: tuple[float, float] = (LOWEST, HIGHEST)
+    """Of the scale: intervals are cut where no mean can lie."""
 
     @property
     def low(self) -> float | None:
-        """Cut at the end of the scale, where no mean can lie; so is ``high``."""
         return (
             None
             if self.mean is None or self.half_width is None
-            else max(self.mean - self.half_width, LOWEST)
+            else max(self.mean - self.half_width, self.ends[0])
         )
 
     @property
@@ -95,7 +143,7 @@ class SystemNow:
         return (
             None
             if self.mean is None or self.half_width is None
-            else min(self.mean + self.half_width, HIGHEST)
+            else min(self.mean + self.half_width, self.ends[1])
         )
 
 
@@ -125,6 +173,7 @@ def certainty_of(campaign: Campaign, wanted: int) -> Certainty | None:
         System.objects.filter(pk__in=[one["system"] for one in found]).values_list("pk", "name")
     )
     adaptive = campaign.allocation == Campaign.Allocation.ADAPTIVE
+    ends = (-np.inf, np.inf) if campaign.is_of_pairs else (LOWEST, HIGHEST)
     systems = tuple(
         SystemNow(
             names.get(one["system"], "–"),
@@ -132,6 +181,7 @@ def certainty_of(campaign: Campaign, wanted: int) -> Certainty | None:
             one["mean"],
             one["half_width"],
             one["weight"] if adaptive else None,
+            ends,
         )
         for one in found
     )

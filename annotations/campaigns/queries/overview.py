@@ -9,8 +9,20 @@ from typing import Any
 
 from django.contrib.auth.models import Group
 from django.core.cache import cache
-from django.db.models import Case, Count, F, Max, Min, OuterRef, Q, QuerySet, Subquery, When
-from django.db.models.functions import Coalesce, Greatest
+from django.db.models import (
+    Case,
+    Count,
+    F,
+    IntegerField,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    When,
+)
+from django.db.models.functions import Coalesce, Greatest, Least
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -86,7 +98,8 @@ def progress_of(campaign: Campaign) -> Progress:
         return _collection_progress(campaign, now)
     done, slots, free = slot_counts(campaign)
     items = slots // campaign.raters_per_item
-    end, basis = _end(campaign, done, slots - done, now)
+    wanted = campaign.wanted_of(slots)
+    end, basis = _end(campaign, done, max(wanted - done, 0), now)
     if slots <= LARGE:
         complete = _count_complete_items(campaign, slots, free)
     else:  # many places on either side
@@ -95,7 +108,7 @@ def progress_of(campaign: Campaign) -> Progress:
             lambda: _count_complete_items(campaign, slots, free),
             COMPLETE_CACHE_SECONDS,
         )
-    return Progress(done, slots, complete, items, end, basis, now)
+    return Progress(done, wanted, complete, items, end, basis, now)
 
 
 def with_progress(campaigns: QuerySet[Campaign]) -> QuerySet[Campaign]:
@@ -109,16 +122,21 @@ def with_progress(campaigns: QuerySet[Campaign]) -> QuerySet[Campaign]:
     )
     chats = Room.objects.filter(campaign=OuterRef("pk"), state=Room.State.FINISHED, left_out=False)
     last = Subquery(slots.order_by("-ordinal").values("ordinal")[:1])
+    all_slots = Coalesce(last + 1, 0)
     is_collection = Q(kind=Campaign.Kind.COLLECTION)
     return campaigns.annotate(
         wanted=Case(
             When(is_collection, then=Coalesce("dialogues_per_system", 0)),
-            default=Coalesce(last + 1, 0),
+            When(
+                budget__isnull=False,
+                then=Least(all_slots, F("budget"), output_field=IntegerField()),
+            ),
+            default=all_slots,
         ),
         done=Case(
             When(is_collection, then=_count(chats, "campaign")),
             default=Greatest(
-                F("wanted")
+                all_slots
                 - _count(slots.filter(holder__isnull=True), "campaign")
                 - _count(leased, "participation__campaign"),
                 0,
@@ -163,6 +181,8 @@ def _count_complete_items(campaign: Campaign, slots: int, free: int) -> int:
 
 def _end(campaign: Campaign, done: int, left: int, now: datetime) -> tuple[datetime | None, str]:
     if not left and done:
+        if campaign.budget is not None:
+            return None, _("the budget is used")
         return None, _("all ratings are there")
     if campaign.has_enough:
         return None, _("the target is met")

@@ -164,7 +164,9 @@ def system_of(campaign: Campaign, pk: int) -> System | None:
 def _judged(campaign: Campaign) -> dict[int, list[_Judged]]:
     """participation → its rated items in the order of work."""
     rows = (
-        Assignment.objects.filter(participation__campaign=campaign, state=Assignment.State.DONE)
+        Assignment.objects.filter(
+            participation__campaign=campaign, state=Assignment.State.DONE, adjudicates=False
+        )
         .order_by("participation_id", "position")
         .values_list(
             "pk",

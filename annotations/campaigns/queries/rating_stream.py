@@ -108,7 +108,7 @@ def _portions(campaign: Campaign, everything: bool) -> Iterator[list[tuple]]:
     Tuples, because rows with all their models would take four times as long.
     """
     ratings: QuerySet[Assignment] = (
-        Assignment.objects.filter(state=Assignment.State.DONE)
+        Assignment.objects.filter(state=Assignment.State.DONE, adjudicates=False)
         if everything
         else counted_ratings(campaign)
     )
@@ -369,10 +369,12 @@ def campaign_document(campaign: Campaign) -> dict[str, Any]:
 
 
 def newest_ratings(campaign: Campaign) -> QuerySet[Assignment]:
-    """All rated items of all raters, training and attention items too; the one rated (or changed)
-    last comes first."""
+    """All rated items of all raters, training and attention items too, but no adjudicated values;
+    the one rated (or changed) last comes first."""
     return (
-        Assignment.objects.filter(participation__campaign=campaign, state=Assignment.State.DONE)
+        Assignment.objects.filter(
+            participation__campaign=campaign, state=Assignment.State.DONE, adjudicates=False
+        )
         .select_related(
             "current__guidelines",
             "participation",

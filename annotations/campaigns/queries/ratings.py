@@ -161,9 +161,12 @@ def counted_ratings(campaign: Campaign) -> QuerySet[Assignment]:
 
 def given_ratings(campaign: Campaign) -> QuerySet[Assignment]:
     """All ratings of regular items, also those of excluded raters and those whose place went to
-    somebody else."""
+    somebody else. An adjudicated value is none."""
     return Assignment.objects.filter(
-        participation__campaign=campaign, state=Assignment.State.DONE, item__role=Item.Role.REGULAR
+        participation__campaign=campaign,
+        state=Assignment.State.DONE,
+        item__role=Item.Role.REGULAR,
+        adjudicates=False,
     )
 
 

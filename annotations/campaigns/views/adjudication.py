@@ -41,11 +41,16 @@ def _campaign(slug: str) -> Campaign:
 def queue(request: HttpRequest, slug: str) -> HttpResponse:
     """Items whose raters differ, 100 a ``page``; POST stores the rule (``points``)."""
     campaign = _campaign(slug)
+    rule = getattr(campaign, "adjudication_rule", None)
     form = RuleForm(
-        request.POST or None, initial={"points": f"{queries.points_of(campaign) or 2:g}"}
+        request.POST or None,
+        initial={
+            "points": f"{queries.points_of(campaign) or 2:g}",
+            "by_raters": rule is not None and rule.by_raters,
+        },
     )
     if request.method == "POST" and form.is_valid():
-        actions.set_rule(campaign, form.cleaned_data["points"], by=request.user)
+        actions.set_rule(campaign, **form.cleaned_data, by=request.user)
         messages.success(request, _("The rule is stored."))
         return redirect("campaign-adjudication", slug)
     found = queries.differing_items(campaign)
@@ -75,7 +80,7 @@ def decide(request: HttpRequest, slug: str, public_id: str) -> HttpResponse:
     campaign = _campaign(slug)
     item = (
         campaign.items.filter(public_id=public_id, role=Item.Role.REGULAR)
-        .select_related("dialogue", "turn", "response", "adjudication")
+        .select_related("dialogue", "turn", "response", "response_b", "adjudication")
         .first()
     )
     found = queries.differing_items(campaign, public_id) if item is not None else []
@@ -83,12 +88,17 @@ def decide(request: HttpRequest, slug: str, public_id: str) -> HttpResponse:
         raise Http404("the raters of no such item differ by the rule")
     view = item_view(item)
     form: JudgementForm | None = None
+    refused = ""
     if request.method == "POST":
         if "withdraw" in request.POST:
             return _withdrawn(request, campaign, public_id)
         form = _form(request, campaign, view)
         if form.is_valid():
-            return _decided(request, campaign, public_id, form)
+            try:
+                return _decided(request, campaign, public_id, form)
+            except actions.DecidedMeanwhile as meanwhile:
+                refused = str(meanwhile)
+                item.refresh_from_db()
     decided = getattr(item, "adjudication", None)
     schema = form_of_campaign(campaign)
     given, faults = _start(found[0], decided), {}
@@ -111,8 +121,13 @@ def decide(request: HttpRequest, slug: str, public_id: str) -> HttpResponse:
         "score": given.get(queries.SCORE),
         "comment": decided.comment if decided else "",
         "decided": decided,
+        "seen": actions.state_of(decided),
         "errors": [] if form is None else [one for found in form.errors.values() for one in found],
     }
+    if refused and form is not None:
+        judged = form.judgement()
+        context |= {"errors": [refused], "score": judged.score, "comment": judged.comment}
+        return render(request, "campaigns/adjudicate.html", context, status=409)
     if form is not None:
         return render(request, "campaigns/adjudicate.html", context, status=422)
     return page(request, "campaigns/adjudicate.html", context, [table])
@@ -143,8 +158,11 @@ def _decided(
             form=judged.form,
             answers=judged.answers,
             comment=judged.comment,
+            seen=request.POST.get("seen"),
             by=request.user,
         )
+    except actions.DecidedMeanwhile:
+        raise
     except actions.CannotAdjudicate as refusal:
         messages.error(request, str(refusal))
     else:
@@ -154,7 +172,7 @@ def _decided(
 
 def _withdrawn(request: HttpRequest, campaign: Campaign, public_id: str) -> HttpResponse:
     try:
-        actions.withdraw(campaign, public_id, by=request.user)
+        actions.withdraw(campaign, public_id, seen=request.POST.get("seen"), by=request.user)
     except actions.CannotAdjudicate as refusal:
         messages.error(request, str(refusal))
     else:

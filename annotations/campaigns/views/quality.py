@@ -294,7 +294,7 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
     axes, questions = [axis["key"] for axis in campaign.axes], question_keys(campaign)
     if form == "adjudications":
         return stream_as_file(
-            csv_of_adjudications(adjudicated_items(campaign), questions),
+            csv_of_adjudications(adjudicated_items(campaign), questions, campaign.is_of_pairs),
             f"{campaign.slug}-adjudications.csv",
             "text/csv; charset=utf-8",
         )

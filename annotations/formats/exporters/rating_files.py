@@ -161,6 +161,9 @@ class AdjudicatedItem:
     Attributes:
         campaign: short name of the campaign; ``corpus``, ``corpus_version``, ``item``,
             ``dialogue``, ``turn`` and ``system`` as of ``RatedItem``.
+        system_b: the second system of a pair; None elsewhere. Answers are as if the first system
+            were shown first.
+        decided_by: "organiser", or the pseudonym of the further rater.
         points: of the rule: scores so far apart are adjudicated.
         score: the value; None where the campaign has a form.
         form: number of the form's version; None where it has none.
@@ -182,6 +185,8 @@ class AdjudicatedItem:
     answers: Mapping[str, Any] | None
     comment: str
     decided_at: str
+    system_b: str | None = None
+    decided_by: str = "organiser"
 
 
 _KEY_FIELDS = (
@@ -275,20 +280,24 @@ def csv_of_revisions(
 
 
 def csv_of_adjudications(
-    items: Iterable[AdjudicatedItem], questions: Sequence[str] | None = None
+    items: Iterable[AdjudicatedItem],
+    questions: Sequence[str] | None = None,
+    pairs: bool = False,
 ) -> Iterator[str]:
     """CSV of adjudicated values, one row per item.
 
     Args:
         items: in the order of the rows.
         questions: as in ``csv_of_ratings``.
+        pairs: include the column ``system_b``.
 
     Returns:
         Iterator over lines, as of ``csv_of_ratings``.
     """
-    place = ("campaign", "corpus", "corpus_version", "item", "dialogue", "turn", "system", "points")
+    place = ["campaign", "corpus", "corpus_version", "item", "dialogue", "turn", "system"]
+    place += [*(["system_b"] if pairs else []), "points"]
     value = ["score"] if questions is None else ["form", *(f"answer_{key}" for key in questions)]
-    yield csv_heading([*place, *value, "comment", "decided_at"])
+    yield csv_heading([*place, *value, "comment", "decided_at", "decided_by"])
     for one in items:
         cells: list[Cell] = [getattr(one, name) for name in place]
         if questions is None:
@@ -297,7 +306,7 @@ def csv_of_adjudications(
             given = one.answers or {}
             answers = [_answer(given[key]) if key in given else None for key in questions]
             cells += [one.form, *answers]
-        yield csv_line([*cells, one.comment, one.decided_at])
+        yield csv_line([*cells, one.comment, one.decided_at, one.decided_by])
 
 
 def json_lines(ratings: Iterable[RatedItem], accounts: bool = False) -> Iterator[str]:

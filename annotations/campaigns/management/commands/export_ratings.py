@@ -133,7 +133,7 @@ def _write(campaign: Campaign, folder: Path, form: str, everything: bool, names:
         if adjudication_count(campaign):
             _write_lines(
                 folder / "adjudications.csv",
-                csv_of_adjudications(adjudicated_items(campaign), questions),
+                csv_of_adjudications(adjudicated_items(campaign), questions, campaign.is_of_pairs),
             )
 
 
