@@ -19,9 +19,10 @@ from tests.browser.visit import Visit
 from tests.ci import IS_LONG
 
 RATERS = ("rater", "participant")
-NAMES = {form.name: "turn" for form in templates_for("turn")} | {
-    form.name: "dialogue" for form in templates_for("dialogue")
+NAMES = {
+    form.name: kind for kind in ("turn", "dialogue") for form in templates_for(kind) if form.scored
 }
+"""Those that have a score to publish."""
 
 
 def of_every_kind() -> list[str]:

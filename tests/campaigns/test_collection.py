@@ -386,6 +386,10 @@ def test_bs_lines_become_the_turns_of_a_private_corpus() -> None:
         (0, [["A", "Hi."]], [HOSTILE]),
         (1, [["A", "Hi."], ["B", HOSTILE], ["A", "=A1"]], ["Bye."]),
     ]
+    people = version.systems.get()
+    assert (people.name, people.kind) == ("people", "human")
+    said = people.responses.order_by("turn__number").values_list("text", flat=True)
+    assert list(said) == [HOSTILE, "Bye."]
 
 
 @pytest.mark.django_db

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import uuid
 from datetime import timedelta
 
 import pytest
@@ -12,9 +13,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.campaigns.actions import collection as rooms
-from annotations.campaigns.models import Campaign, Guidelines, Participation, Room
+from annotations.campaigns.actions.harvest import make_corpus
+from annotations.campaigns.models import Campaign, Guidelines, Item, Participation, Room
 from annotations.models import Corpus
 from common.roles import ORGANISER
+from tests.campaigns.forms import asking
+from tests.campaigns.rating_browser import JSON, a_rater, address, in_hand
 from tests.campaigns.sets import made_campaign, made_raters, made_user
 from tests.campaigns.test_collection import HOSTILE, age, finished, pair, write
 
@@ -337,6 +341,45 @@ def test_the_corpus_is_made_once_and_then_only_grows(organiser: Client) -> None:
         in organiser.post(dialogues(campaign), {"action": "make"}, follow=True).content.decode()
     )
     assert not Corpus.objects.get().is_public
+
+
+def test_one_rater_s_objection_leaves_a_dialogue_out(organiser: Client) -> None:
+    """Four check two dialogues, as for ComperDial; one of them objects to the first."""
+    campaign = collection(utterances=2)
+    first, second = finished(campaign, ["Hello.", "You fool."]), finished(campaign)
+    version = make_corpus(campaign, "ours", "Ours").version
+    check = asking("ethics-check", "dialogue", version=version, k=4)
+    asking("comperdial-dialogue", "dialogue", version=version)  # asks no yes/no question
+    page = organiser.get(dialogues(campaign)).content.decode()
+    assert page.count('value="leave-out-objected"') == 1
+    for objects in (False, False, True, False):
+        rater, browser = a_rater(check)
+        for item in in_hand(rater):
+            is_first = Item.objects.get(public_id=item).dialogue.external_id == "dialogue-1"
+            given = {"item": item, "key": uuid.uuid4().hex, "guidelines": 1, "form": 1}
+            answers = {"q.objection": "false"}
+            if objects and is_first:
+                answers = {"q.objection": "true", "q.remark": "An insult."}
+            answer = browser.post(address("rating-submit", check), {**given, **answers}, **JSON)
+            assert answer.json()["stored"]
+    form = {"action": "leave-out-objected", "check": check.slug}
+    page = organiser.post(dialogues(campaign), form, follow=True).content.decode()
+    assert "1 dialogue to which a rater objected is left out" in page
+    for room in (first, second):
+        room.refresh_from_db()
+    assert (first.left_out, second.left_out) == (True, False)
+    assert "0 dialogues" in organiser.post(dialogues(campaign), form, follow=True).content.decode()
+    assert make_corpus(campaign).version.dialogues.count() == 1
+
+
+def test_only_a_check_of_these_dialogues_leaves_them_out(organiser: Client) -> None:
+    campaign = collection(utterances=2)
+    finished(campaign)
+    make_corpus(campaign, "ours", "Ours")
+    other = asking("ethics-check", "dialogue")
+    for slug in (other.slug, "", "\0"):
+        form = {"action": "leave-out-objected", "check": slug}
+        assert organiser.post(dialogues(campaign), form).status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from annotations import audit
 from annotations.campaigns.actions.publishing import refuse_unless_final
 from annotations.campaigns.models import Campaign, CollectedCorpus, Room
 from annotations.campaigns.queries.rating_stream import chat_records
+from annotations.campaigns.queries.ratings import counted_ratings, main_aspect, scored_aspect
 from annotations.corpora.actions import ImportOutcome, import_corpus
 from annotations.formats.exporters import jsonl
 from annotations.formats.importers.registry import importers
@@ -21,6 +22,8 @@ from annotations.formats.records import (
     CorpusRecord,
     DialogueRecord,
     Record,
+    ResponseRecord,
+    SystemRecord,
     TurnRecord,
     Utterance,
 )
@@ -28,6 +31,8 @@ from annotations.models import Corpus
 from common.temporary import temporary_folder
 
 DESCRIPTION = "Dialogues written by pairs of raters. Each knew only the own persona."
+PEOPLE = SystemRecord("people", "human", "What the raters wrote as B.")
+"""So that a campaign can ask other raters about the dialogues."""
 
 
 class NothingToCollect(Exception):
@@ -48,6 +53,23 @@ def leave_out(campaign: Campaign, public_id: str, left_out: bool, by: Any = None
             done = "dialogue.left_out" if left_out else "dialogue.taken_back"
             audit.record(by, done, campaign, campaign=campaign.slug, dialogue=public_id)
     return found
+
+
+def leave_out_objected(campaign: Campaign, check: Campaign, by: Any = None) -> int:
+    """Keep the dialogues out of the corpus to which a rater of ``check`` objected, by a rating that
+    counts: one yes to its main question is enough. Returns how many were not left out before."""
+    question = scored_aspect(check, main_aspect(check))
+    objected = {
+        dialogue
+        for dialogue, answers in counted_ratings(check).values_list(
+            "item__dialogue__external_id", f"current__{question.column}"
+        )
+        if question.score(answers) == 1.0
+    }
+    rooms = campaign.rooms.filter(state=Room.State.FINISHED, left_out=False)
+    public_ids = [room.public_id for room in rooms if dialogue_id_of(room) in objected]
+    with transaction.atomic():
+        return sum(leave_out(campaign, public_id, True, by) for public_id in public_ids)
 
 
 def make_corpus(
@@ -101,8 +123,21 @@ def _records(campaign: Campaign, name: str) -> Iterable[Record]:
     if not rooms:
         raise NothingToCollect
     return chain(
-        [CorpusRecord(name=name, description=DESCRIPTION)], (dialogue_of(one) for one in rooms)
+        [CorpusRecord(name=name, description=DESCRIPTION), PEOPLE],
+        *(_with_responses(dialogue_of(one)) for one in rooms),
     )
+
+
+def _with_responses(dialogue: DialogueRecord) -> Iterable[Record]:
+    yield dialogue
+    for turn in dialogue.turns:
+        for text in turn.references:
+            yield ResponseRecord(dialogue.id, turn.number, PEOPLE.name, text)
+
+
+def dialogue_id_of(chat: Room) -> str:
+    """What the corpus calls the dialogue."""
+    return f"dialogue-{chat.number}"
 
 
 def dialogue_of(chat: Room) -> DialogueRecord:
@@ -116,7 +151,7 @@ def dialogue_of(chat: Room) -> DialogueRecord:
         place for place, utterance in enumerate(utterances) if utterance.speaker == TARGET_SPEAKER
     ]
     return DialogueRecord(
-        id=f"dialogue-{chat.number}",
+        id=dialogue_id_of(chat),
         persona=tuple(chat.persona_b),
         partner_persona=tuple(chat.persona_a),
         turns=tuple(

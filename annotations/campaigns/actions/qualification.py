@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django.contrib.auth.models import Group
+from django.db import transaction
 from django.db.models import QuerySet
 
+from annotations import audit
 from annotations.campaigns.actions.leases import conflicting
-from annotations.campaigns.models import Assignment, Item, Participation, RatingRevision
-from annotations.campaigns.queries.ratings import main_aspect, scored_aspect
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    Item,
+    Participation,
+    RatingRevision,
+)
+from annotations.campaigns.queries.ratings import main_aspect, qualified, scored_aspect
 
 Qualification = Participation.Qualification
 State = Assignment.State
@@ -65,3 +76,27 @@ def settle_if_all_done(rater: Participation) -> None:
     if rater.qualification == Qualification.OPEN and training_left(rater)[1]:
         settle(rater)
         rater.save(update_fields=["qualification"])
+
+
+def group_qualified(campaign: Campaign, by: Any = None) -> tuple[Group, int]:
+    """Put the qualified raters into a group of this campaign's own, which other campaigns, such as
+    a collection of dialogues, may be opened to. Who is in it stays.
+
+    Returns:
+        The group, and how many of its members are new.
+    """
+    with transaction.atomic():
+        group, _ = Group.objects.get_or_create(name=f"qualified: {campaign.slug}")
+        people = qualified(campaign).exclude(user__groups=group).values_list("user", flat=True)
+        new = list(people)
+        group.user_set.add(*new)
+        if new:
+            audit.record(
+                by,
+                "rater.grouped",
+                campaign,
+                campaign=campaign.slug,
+                group=group.name,
+                raters=len(new),
+            )
+    return group, len(new)

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotations.campaigns.models import Campaign, CollectedCorpus, Line, Participation, Room
+from annotations.campaigns.queries.ratings import form_of_campaign, main_aspect
 from annotations.campaigns.rating_tables import badges_of
 from annotations.corpora.queries import NotFound
 from common.tables import Cell, Column, Row, Table
@@ -133,6 +134,21 @@ def collected(campaign: Campaign) -> Collected:
 
 def corpus_of(campaign: Campaign) -> CollectedCorpus | None:
     return CollectedCorpus.objects.select_related("corpus").filter(campaign=campaign).first()
+
+
+def checks_of(campaign: Campaign) -> list[Campaign]:
+    """Campaigns that ask raters of whole dialogues of the collected corpus a yes/no question, such
+    as an ethics check."""
+    asking = Campaign.objects.filter(
+        version__corpus__collected_by__campaign=campaign, kind=Campaign.Kind.DIALOGUE
+    )
+    return [
+        one
+        for one in asking.order_by("pk")
+        if (form := form_of_campaign(one))
+        and (key := main_aspect(one))
+        and form.question(key).type == "yes_no"
+    ]
 
 
 def finished_chat(campaign: Campaign, public_id: str) -> Room:

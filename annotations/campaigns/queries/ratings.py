@@ -153,6 +153,18 @@ def select_rated_systems(
     return [name for name in known if (not only or name in only) and name not in (exclude or ())]
 
 
+def qualified(campaign: Campaign) -> QuerySet[Participation]:
+    """Raters who take part and reached the pass mark; none where there is none to reach."""
+    passed = campaign.participations.filter(
+        qualification=Participation.Qualification.PASSED,
+        state=Participation.State.ACTIVE,
+        removed_at=None,
+    )
+    training = campaign.items.filter(role=Item.Role.TRAINING)
+    has_test = campaign.pass_mark is not None and training.exists()
+    return passed if has_test else passed.none()
+
+
 def counted_ratings(campaign: Campaign) -> QuerySet[Assignment]:
     """The ratings that count: of regular items, holding one of the item's k places. An excluded
     rater holds none."""

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotations.campaigns.access import campaign_or_404, organisers_alone, organisers_page
-from annotations.campaigns.actions import checks
+from annotations.campaigns.actions import checks, qualification
 from annotations.campaigns.forms.organising import CheckFileForm
 from annotations.campaigns.models import Campaign
 from annotations.campaigns.plan.check_items import (
@@ -23,7 +23,7 @@ from annotations.campaigns.plan.check_items import (
 )
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import answers_in
-from annotations.campaigns.queries.ratings import scale_of_checks
+from annotations.campaigns.queries.ratings import qualified, scale_of_checks
 from common.file_bodies import takes_file
 
 CHECKED_KINDS = (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE)
@@ -33,8 +33,21 @@ CHECKED_KINDS = (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE)
 @organisers_page
 @takes_file(organisers_alone)
 def campaign_checks(request: HttpRequest, slug: str) -> HttpResponse:
-    """Training and attention items; POST takes a file."""
+    """Training and attention items; POST takes a file, or with ``action`` ``group`` puts who passed
+    into a group."""
     campaign = campaign_or_404(slug)
+    if request.POST.get("action") == "group":
+        group, count = qualification.group_qualified(campaign, by=request.user)
+        messages.success(
+            request,
+            ngettext(
+                "%(count)d rater who passed was added to the group %(group)s.",
+                "%(count)d raters who passed were added to the group %(group)s.",
+                count,
+            )
+            % {"count": count, "group": group.name},
+        )
+        return redirect("campaign-checks", slug)
     form = CheckFileForm(request.POST or None, request.FILES or None)
     faults: list[Fault] = []
     if request.method == "POST" and campaign.kind in CHECKED_KINDS and form.is_valid():
@@ -51,6 +64,7 @@ def campaign_checks(request: HttpRequest, slug: str) -> HttpResponse:
         "faults": faults,
         "checks": found,
         "pass_percent": "" if campaign.pass_mark is None else f"{campaign.pass_mark * 100:g}",
+        "qualified": qualified(campaign).count() if found else 0,
         "can_have_checks": campaign.kind in CHECKED_KINDS,
         "of_turns": campaign.kind == Campaign.Kind.TURN,
         "count_words": ngettext("%(count)s item", "%(count)s items", len(found))

@@ -200,8 +200,8 @@ def room_leave(request: HttpRequest, participation: Participation, public_id: st
 @never_cache
 @organisers_page
 def campaign_dialogues(request: HttpRequest, slug: str) -> HttpResponse:
-    """The rooms of a collection; ``room`` reads one. POST: ``action`` ``leave-out``, ``take-back``
-    or ``make`` (the corpus)."""
+    """The rooms of a collection; ``room`` reads one. POST: ``action`` ``leave-out``, ``take-back``,
+    ``leave-out-objected`` (by the campaign ``check``) or ``make`` (the corpus)."""
     campaign = _collection(campaign_or_404(slug))
     if request.method != "POST":
         requested = request.GET.get("room")
@@ -228,12 +228,32 @@ def campaign_dialogues(request: HttpRequest, slug: str) -> HttpResponse:
             else _("The dialogue is taken into the next version of the corpus."),
         )
         return redirect(f"{reverse('campaign-dialogues', args=[slug])}?room={public_id}")
+    if action == "leave-out-objected":
+        return _leave_out_objected(request, campaign)
     if action == "make":
         return _make_corpus(request, campaign)
     messages.error(
         request, _("Nothing was changed: this form asks for nothing that can be done here.")
     )
     return redirect("campaign-dialogues", slug)
+
+
+def _leave_out_objected(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    checks = {check.slug: check for check in queries.checks_of(campaign)}
+    check = checks.get(request.POST.get("check", ""))
+    if check is None:
+        raise Http404("there is no such check of these dialogues")
+    count = harvest.leave_out_objected(campaign, check, by=request.user)
+    messages.success(
+        request,
+        ngettext(
+            "%(count)d dialogue to which a rater objected is left out of the next version.",
+            "%(count)d dialogues to which a rater objected are left out of the next version.",
+            count,
+        )
+        % {"count": count},
+    )
+    return redirect("campaign-dialogues", campaign.slug)
 
 
 def _dialogues_page(
@@ -250,6 +270,7 @@ def _dialogues_page(
         "figures": _figures(state),
         "table": table,
         "corpus": known.corpus if known else None,
+        "checks": queries.checks_of(campaign) if known else [],
         "form": form or CorpusForm(campaign),
         "loses_last_line": campaign.utterances % 2 == 1,
     }
