@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import yaml
 
+from annotations.questions.drafts import Draft
 from annotations.questions.schema import Form, to_data
 
 _STEP = re.compile(r"([a-z_]+)|\[(\d+)\]")
@@ -21,7 +22,19 @@ def as_yaml(form: Form) -> str:
     Returns:
         YAML in the order of the schema's fields. Texts of several lines are blocks.
     """
-    return yaml.dump(to_data(form), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return yaml_of(to_data(form))
+
+
+def yaml_of(draft: Draft) -> str:
+    """A draft as YAML, in the order of its fields.
+
+    Args:
+        draft: of a form, with faults or without.
+
+    Returns:
+        YAML; texts of several lines are blocks.
+    """
+    return yaml.dump(draft, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
 class _Dumper(yaml.SafeDumper):

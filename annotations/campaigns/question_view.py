@@ -10,12 +10,19 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotations.campaigns.forms.answers import SPANS_AT_ONCE, control_name, encoded
+from annotations.campaigns.forms.answers import SPANS_AT_ONCE, control_name
 from annotations.campaigns.models import RatingRevision
 from annotations.campaigns.queries.work_queue import ItemView
 from annotations.questions.answers import Material, numeric
 from annotations.questions.reading import form_of
-from annotations.questions.schema import CANNOT_JUDGE, Condition, Form, Question, Value
+from annotations.questions.schema import (
+    CANNOT_JUDGE,
+    Condition,
+    Form,
+    Question,
+    Value,
+    encoded,
+)
 
 FEW_SIDE_BY_SIDE = 4
 """So many options at most stand side by side."""

@@ -298,6 +298,30 @@ def _question(data: object, path: str) -> Question:
     return Question(**collected)
 
 
+def question_of(data: object) -> Question:
+    """Make one question of data, without a look at the others: neither its condition nor whether
+    it fits a level is read.
+
+    Args:
+        data: as ``form_of`` takes it.
+
+    Returns:
+        The question.
+
+    Raises:
+        FormError: with the first fault.
+    """
+    try:
+        alone = {
+            name: value
+            for name, value in _mapping(data, "").items()
+            if name not in ("when", "if_hidden")
+        }
+        return _question(alone, "")
+    except _Refused as refused:
+        raise FormError([refused.fault]) from None
+
+
 def _key(data: Mapping[str, Any], path: str) -> str:
     key = _text(data, "key", path, 40)
     if not KEY.match(key):
@@ -513,7 +537,7 @@ def form_faults(form: Form) -> list[Fault]:
                 )
             )
         first.setdefault(question.key, number)
-        if fault := _level_fault(question, form):
+        if fault := type_fault(question, form.level):
             faults.append(Fault(f"{path}.type", fault))
     if faults:
         return faults
@@ -531,17 +555,26 @@ def form_faults(form: Form) -> list[Fault]:
     return faults
 
 
-def _level_fault(question: Question, form: Form) -> str:
+def type_fault(question: Question, level: str) -> str:
+    """Why a question cannot be asked about what an item is.
+
+    Args:
+        question: the question.
+        level: of ``LEVELS``.
+
+    Returns:
+        A sentence; "" where it can.
+    """
     kind = question.type
-    if kind == "preference" and form.level != "pair":
+    if kind == "preference" and level != "pair":
         return "a preference needs the level pair"
-    if kind in ("ranking", "best_worst") and not question.options and form.level != "systems":
+    if kind in ("ranking", "best_worst") and not question.options and level != "systems":
         return f"without options, {kind} needs the level systems, whose responses are ranked"
-    if kind == "utterance_labels" and form.level not in ("response", "conversation"):
+    if kind == "utterance_labels" and level not in ("response", "conversation"):
         return "labels of utterances need the level response or conversation"
-    if kind in ("correction", "span") and form.level in ("pair", "systems"):
-        return f"the type {kind} needs one response or conversation, not the level {form.level}"
-    if kind == "correction" and form.level == "conversation":
+    if kind in ("correction", "span") and level in ("pair", "systems"):
+        return f"the type {kind} needs one response or conversation, not the level {level}"
+    if kind == "correction" and level == "conversation":
         return "a correction needs the level response or utterance"
     return ""
 

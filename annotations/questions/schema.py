@@ -323,6 +323,11 @@ def preference_values(points: int, both_bad: bool) -> tuple[str, ...]:
     return (*steps, "both_bad") if both_bad else steps
 
 
+def encoded(value: Value) -> str:
+    """A value as a control of a web page has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def as_number(number: Decimal) -> Number:
     """An int where the number is whole, else the float nearest to it."""
     return int(number) if number == number.to_integral_value() else float(number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -166,3 +167,47 @@ def test_a_form_stays_as_it_is_when_a_choice_in_it_finds_the_organiser_logged_ou
     expect(page.get_by_label("Name", exact=True)).to_have_value("Typed before the session ended")
     # Htmx's own
     visitor.complaints = [one for one in visitor.complaints if "Error Code 401" not in one]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
+def test_questions_are_edited_with_the_raters_page_beside_them(
+    visit: Callable[..., Visit], stage: Stage, width: int, scheme: str
+) -> None:
+    """From a template to a saved form: what is typed is shown at once, faults stand at their
+    question, and the YAML says the same."""
+    stage.python(
+        "from annotations.campaigns.actions import setup\nfrom annotations.models import "
+        "CorpusVersion\nversion = CorpusVersion.objects.get(corpus__slug='demo')\n"
+        "setup.create(setup.CampaignParams(name='Newcomer asks', kind='turn', "
+        "slug='newcomer-asks', version=version, systems=list(version.systems.all())))"
+    )
+    visitor = visit(width=width, scheme=scheme, role="organiser")
+    page = visitor.go("/campaigns/newcomer-asks/form/?template=usr")
+    page.wait_for_load_state("load")
+    look, names = page.locator("#form-preview"), page.locator(".question-cards .card-name")
+    page.get_by_label("Question", exact=True).fill("Is it <b>clear</b>?")
+    expect(look).to_contain_text("Is it <b>clear</b>?")
+    page.get_by_label("Key in files").fill("natural")
+    expect(page.locator("#faults-1")).to_contain_text("both have the key natural")
+    page.get_by_label("Key in files").fill("clear")
+    expect(page.locator("#faults-1")).to_be_empty()
+    page.get_by_role("button", name="Move question 1 down").click()
+    expect(names).to_have_text(
+        ["Natural", "Understandable", "Maintains context", "Engaging", "Uses knowledge", "Overall"]
+    )
+    expect(page.locator("#down-1")).to_be_focused()
+    page.get_by_role("button", name="Edit question 3").click()
+    page.locator("#when-0").select_option("clear")
+    page.locator(".compared").get_by_label("no", exact=True).check()
+    expect(look.locator("[data-when]")).to_have_count(1)
+    page.get_by_role("button", name="Duplicate").click()
+    expect(names).to_have_count(7)
+    page.get_by_role("button", name="Remove").click()
+    expect(names).to_have_count(6)
+    assert visitor.scroll_width() <= width
+    page.get_by_role("button", name="YAML").click()
+    expect(page.get_by_label("Questions, as YAML")).to_have_value(re.compile("key: clear"))
+    page.get_by_role("button", name="Editor").click()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status").first).to_contain_text("The questions are stored")
+    assert visitor.scroll_width() <= width

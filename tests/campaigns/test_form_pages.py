@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+from html.parser import HTMLParser
 
 import pytest
 from django.test import Client
@@ -98,7 +99,10 @@ def test_only_templates_about_what_raters_see_are_offered() -> None:
 def test_a_template_is_a_text_to_begin_with_and_is_stored_by_saving() -> None:
     campaign = made_campaign(opened=False)
     browser, form = organiser(), address("campaign-form", campaign)
-    assert "key: understandable" in browser.get(form, {"template": "usr"}).content.decode()
+    assert (
+        "key: understandable"
+        in browser.get(form, {"template": "usr", "view": "text"}).content.decode()
+    )
     assert Campaign.objects.get(pk=campaign.pk).form is None
     assert browser.post(form, {"text": YAML.format(most=7)}).status_code == 302
     campaign = Campaign.objects.get(pk=campaign.pk)
@@ -214,3 +218,208 @@ def test_check_items_have_ranges_on_the_scale_of_the_main_question(
     assert answer.status_code == (422 if fault else 302)
     assert fault in answer.content.decode()
     assert campaign.items.exclude(role=Item.Role.REGULAR).exists() == (not fault)
+
+
+# --- the editor -----------------------------------------------------------------------------------
+
+
+class Editor:
+    """What a browser without a script does: it sends the page's fields with the button pressed."""
+
+    def __init__(self, campaign: Campaign, **query: str) -> None:
+        self.browser, self.path = organiser(), address("campaign-form", campaign)
+        self.answer = self.browser.get(self.path, query)
+
+    @property
+    def page(self) -> str:
+        return self.answer.content.decode()
+
+    def press(self, do: str, **changed: str) -> str:
+        fields = fields_of(self.page)
+        fields |= {name.replace("__", "."): [value] for name, value in changed.items()}
+        self.answer = self.browser.post(self.path, {**fields, "do": do})
+        return self.page
+
+
+class _Fields(HTMLParser):
+    """The successful controls of the form #form-editor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[str, list[str]] = {}
+        self.inside, self.select, self.area = False, "", ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        name = given.get("name") or ""
+        self.inside = self.inside or given.get("id") == "form-editor"
+        if not self.inside or not (name or tag == "option"):
+            return
+        if tag == "select":
+            self.select = name
+        elif tag == "option" and ("selected" in given or self.select not in self.found):
+            self.found[self.select] = [given["value"] or ""]
+        elif tag == "textarea":
+            self.area, self.found[name] = name, [""]
+        elif tag == "input" and (given.get("type") != "checkbox" or "checked" in given):
+            self.found.setdefault(name, []).append(given.get("value") or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = self.inside and tag != "form"
+        self.area = "" if tag == "textarea" else self.area
+
+    def handle_data(self, data: str) -> None:
+        if self.area:
+            self.found[self.area][0] += data
+
+
+def fields_of(page: str) -> dict[str, list[str]]:
+    parser = _Fields()
+    parser.feed(page)
+    return parser.found
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["usr", "comperdial-dialogue", "error-spans", "pairwise", "ssa"])
+def test_a_template_opened_question_by_question_is_stored_unchanged(name: str) -> None:
+    kinds = {"comperdial-dialogue": "dialogue", "pairwise": "pair"}
+    campaign = made_campaign(kinds.get(name, "turn"), opened=False)
+    form = templates.load(name)
+    editor = Editor(campaign, template=name)
+    for number in range(len(form.questions)):
+        editor.press(f"open:{number}")
+    editor.press("open:form")
+    editor.press("save")
+    assert editor.answer.status_code == 302
+    assert form_of_campaign(Campaign.objects.get(pk=campaign.pk)) == form
+
+
+@pytest.mark.django_db
+def test_a_form_is_built_from_nothing_by_buttons_alone() -> None:
+    campaign = made_campaign(opened=False)
+    editor = Editor(campaign)
+    editor.press("add", add="scale")
+    editor.press("show", text="How helpful?", key="helpful", anchors__0="not", anchors__1="very")
+    editor.press("add", add="choices")
+    editor.press("show", text="Why not?", key="why", options__0__label="Wrong facts")
+    editor.press("show", when__0__question="helpful")
+    editor.press("show", when__0__how="below")
+    page = editor.press("show", when__0__number="3")
+    assert "asked if helpful is below 3" in page
+    editor.press("duplicate:1")
+    editor.press("up:2")
+    editor.press("remove:1")
+    editor.press("save")
+    assert editor.answer.status_code == 302
+    form = form_of_campaign(Campaign.objects.get(pk=campaign.pk))
+    assert [one.key for one in form.questions] == ["helpful", "why"]
+    assert form.question("helpful").anchors == ("not", "very")
+    assert form.question("why").when.below == 3
+    assert form.question("why").options[0].label == "Wrong facts"
+
+
+@pytest.mark.django_db
+def test_editor_and_yaml_agree() -> None:
+    editor = Editor(made_campaign(opened=False), template="usr")
+    page = editor.press("text", text="Do I understand it?")
+    assert "text: Do I understand it?" in page
+    page = editor.press("editor")
+    assert "Do I understand it?" in page
+    assert "Uses knowledge" in page
+    editor.press("open:0")
+    unreadable = editor.press("text", key="Bad Key")
+    assert "key: Bad Key" in unreadable
+    assert "Line " in unreadable
+    assert "Bad Key" in editor.press("editor")  # stays with the text and its faults
+
+
+@pytest.mark.django_db
+def test_a_fault_is_told_at_the_question_it_concerns_and_nothing_is_stored() -> None:
+    campaign = made_campaign(opened=False)
+    editor = Editor(campaign, template="usr")
+    editor.press("open:2")
+    editor.press("open:0", maximum="1000000")
+    page = editor.press("save")
+    assert editor.answer.status_code == 422
+    told = page.index("1,000,000 points")
+    assert page.index('value="up:2"') < told < page.index('value="up:3"')
+    assert Campaign.objects.get(pk=campaign.pk).form is None
+
+
+@pytest.mark.django_db
+def test_what_is_typed_is_followed_by_preview_and_faults_alone() -> None:
+    campaign = made_campaign(opened=False)
+    editor = Editor(campaign, template="usr")
+    fields = fields_of(editor.page) | {"text": ["<script>alert(1)</script>"], "key": ["natural"]}
+    answer = editor.browser.post(editor.path, {**fields, "preview": "1"}, HTTP_HX_REQUEST="true")
+    part = answer.content.decode()
+    assert "<html" not in part
+    assert "<script>alert" not in part
+    assert 'id="faults-1" hx-swap-oob="true"><p class="errorlist">' in part
+    assert "both have the key natural" in part
+    assert Campaign.objects.get(pk=campaign.pk).form is None
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("draft", ["", "{", "[]", '{"questions": [1]}', "x" * 200_001])
+def test_a_broken_draft_is_refused(draft: str) -> None:
+    campaign = made_campaign(opened=False)
+    sent = {"draft": draft, "at": "0", "do": "save"}
+    answer = organiser().post(address("campaign-form", campaign), sent)
+    assert answer.status_code == 422
+    assert Campaign.objects.get(pk=campaign.pk).form is None
+
+
+@pytest.mark.django_db
+def test_odd_values_in_a_draft_are_faults() -> None:
+    path = address("campaign-form", made_campaign(opened=False))
+    browser = organiser()
+    odd: list[object] = [
+        [],
+        {},
+        7,
+        None,
+        "x",
+        [[]],
+        [{"question": "b", "in": 3}],
+        {"question": "b"},
+    ]
+    for value in odd:
+        for name in ("key", "type", "text", "when", "options", "labels", "anchors", "if_hidden"):
+            questions = [{"key": "b", "type": "scale", "text": "?"}]
+            questions.append({"key": "a", "type": "scale", "text": "?", name: value})
+            draft = json.dumps(
+                {"name": "a", "title": "a", "level": "response", "questions": questions}
+            )
+            for do in ("open:1", "text"):
+                answer = browser.post(path, {"draft": draft, "at": "", "do": do})
+                assert answer.status_code == 200
+
+
+@pytest.mark.django_db
+def test_another_organisers_questions_are_not_overwritten_unseen() -> None:
+    campaign = made_campaign(opened=False)
+    first, second = Editor(campaign, template="usr"), Editor(campaign, template="likert-7")
+    first.press("save")
+    page = second.press("save")
+    assert second.answer.status_code == 422
+    assert "changed elsewhere" in page
+    assert form_of_campaign(Campaign.objects.get(pk=campaign.pk)) == templates.load("usr")
+    second.press("save")
+    assert second.answer.status_code == 302
+    assert form_of_campaign(Campaign.objects.get(pk=campaign.pk)) == templates.load("likert-7")
+
+
+@pytest.mark.django_db
+def test_under_ratings_a_changed_scale_is_refused_at_its_question() -> None:
+    campaign = asking("usr")
+    editor = Editor(campaign)
+    editor.press("open:5")
+    page = editor.press("save", maximum="7", labels="")
+    assert editor.answer.status_code == 422
+    told = page.index("Raters have begun")
+    assert page.index('value="up:5"') < told < page.index('value="add"')
+    editor = Editor(campaign)
+    editor.press("save", text="Do you understand it?")
+    assert editor.answer.status_code == 302
+    assert Campaign.objects.get(pk=campaign.pk).form.number == 2

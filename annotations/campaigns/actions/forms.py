@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
@@ -22,16 +23,30 @@ from annotations.questions.schema import Form, digest, to_data
 
 
 class FormDoesNotFit(Exception):
-    """The message says why, in the organiser's language. Nothing was written."""
+    """The message says why, in the organiser's language. Nothing was written. ``keys``: the
+    questions that it is about, where it is about some."""
+
+    def __init__(self, message: str, keys: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.keys = tuple(keys)
 
 
-def write_form(campaign: Campaign, form: Form, by: Any = None) -> tuple[FormVersion, bool]:
+class ChangedMeanwhile(FormDoesNotFit):
+    """Somebody else wrote another form in between."""
+
+
+def write_form(
+    campaign: Campaign, form: Form, by: Any = None, began_with: str | None = None
+) -> tuple[FormVersion, bool]:
     """Make it what the campaign asks. Returns the version and whether anything was written.
 
     A draft's form is replaced. Once the campaign was opened the form becomes the next version:
     ratings that are there keep the one they answer, and questions that stay keep their meaning, so
     that their answers can be read together. Raises ``FormDoesNotFit``, and ``WrongState`` while the
     campaign is being opened.
+
+    ``began_with``: the digest of the form that was changed, "" of none: another one that was
+    written meanwhile is not overwritten.
     """
     data, its_digest = to_data(form), digest(form)
     with transaction.atomic():
@@ -44,6 +59,13 @@ def write_form(campaign: Campaign, form: Form, by: Any = None) -> tuple[FormVers
         current = stored.form
         if current is not None and current.digest == its_digest:
             return current, False
+        if began_with is not None and began_with != (current.digest if current else ""):
+            raise ChangedMeanwhile(
+                _(
+                    "The questions were changed elsewhere since this page was loaded. Save again to "
+                    "put yours in their place, or load the page again to see them."
+                )
+            )
         if stored.state == Campaign.State.DRAFT:
             version = current or FormVersion(campaign=stored, number=1)
             version.schema, version.digest = data, its_digest
@@ -75,7 +97,8 @@ def _next_version(stored: Campaign, form: Form, data: dict[str, Any], its: str) 
                 "Raters have begun, so the possible answers of these questions stay as they are: "
                 "%(keys)s. Ask another question under another key."
             )
-            % {"keys": ", ".join(changed)}
+            % {"keys": ", ".join(changed)},
+            changed,
         )
     return FormVersion.objects.create(
         campaign=stored, number=stored.form.number + 1, schema=data, digest=its

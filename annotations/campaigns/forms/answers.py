@@ -14,7 +14,7 @@ from annotations.campaigns.forms.rating import LONGEST_MS, JudgementForm, Timing
 from annotations.campaigns.models import Campaign, FormVersion
 from annotations.questions.answers import AnswerError, Material, check, from_fields
 from annotations.questions.reading import form_of
-from annotations.questions.schema import Form, Question, Value
+from annotations.questions.schema import Form, Question
 
 SPANS_AT_ONCE = 5
 """Rows for marked spans, without a script."""
@@ -25,11 +25,6 @@ _SPAN_FIELD = re.compile(r"\A(\d{1,3})\.(text|label|severity|start|utterance)\Z"
 def control_name(key: str, *parts: str) -> str:
     """The name of a control of a question, as ``answers.from_fields`` reads it."""
     return ".".join(("q", key, *parts))
-
-
-def encoded(value: Value) -> str:
-    """A value as the control has it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class AnswersForm(JudgementForm):

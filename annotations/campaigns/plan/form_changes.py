@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotations.questions.schema import Form, Level, Question
+from annotations.questions.schema import SCHEMA_VERSION, Form, Level, Question
 
 _LEVELS: Mapping[str, tuple[Level, ...]] = {
     "turn": ("response", "utterance"),
@@ -30,6 +30,19 @@ def is_about(form: Form, kind: str) -> bool:
         Whether what the form is about is what raters see; of pairs, whether it compares it.
     """
     return form.level in _LEVELS[kind] and form.compares == _COMPARES.get(kind, form.compares)
+
+
+def levels_of(kind: str) -> tuple[Level, ...]:
+    """The levels of forms that a campaign of this kind can ask."""
+    return _LEVELS[kind]
+
+
+def begun(kind: str, name: str, title: str) -> dict[str, Any]:
+    """A form without questions, as data, for a campaign of this kind."""
+    head = {"schema": SCHEMA_VERSION, "name": name, "title": title, "level": _LEVELS[kind][0]}
+    if _COMPARES.get(kind) == "conversation":
+        head["compares"] = "conversation"
+    return {**head, "questions": []}
 
 
 def meaning_changes(old: Form, new: Form) -> list[str]:
