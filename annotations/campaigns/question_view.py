@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from annotations.campaigns.forms.answers import SPANS_AT_ONCE, control_name
 from annotations.campaigns.models import RatingRevision
+from annotations.campaigns.plan.lists import MOST_SYSTEMS
 from annotations.campaigns.queries.work_queue import ItemView
 from annotations.questions.answers import Material, numeric
 from annotations.questions.reading import form_of
@@ -19,6 +20,7 @@ from annotations.questions.schema import (
     CANNOT_JUDGE,
     Condition,
     Form,
+    Option,
     Question,
     Value,
     encoded,
@@ -26,6 +28,8 @@ from annotations.questions.schema import (
 
 FEW_SIDE_BY_SIDE = 4
 """So many options at most stand side by side."""
+SOME_CANDIDATES = 3
+"""Responses of a list, where none are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,21 +117,42 @@ def question_views(
     answers: Mapping[str, Any] | None = None,
     errors: Mapping[str, str] | None = None,
     utterances: Mapping[int, str] | None = None,
+    listed: int = 0,
 ) -> list[QuestionView]:
     """``answers``: as stored, or as sent and refused. ``utterances``: the judged ones by number, in
-    which spans lie; a correction begins with the first."""
+    which spans lie; a correction begins with the first. ``listed``: how many responses are
+    compared; of a form about lists, some where it is not known."""
     given, faults, texts = answers or {}, errors or {}, utterances or {}
+    candidates = candidates_of(listed or SOME_CANDIDATES if form.level == "systems" else 0)
     return [
-        _view(question, given.get(question.key), faults.get(question.key, ""), texts)
+        _view(
+            with_candidates(question, candidates),
+            given.get(question.key),
+            faults.get(question.key, ""),
+            texts,
+        )
         for question in form.questions
     ]
 
 
-def question_previews(form: Form) -> list[QuestionView]:
+def candidates_of(count: int) -> tuple[Option, ...]:
+    """The responses of a list, as answers name them."""
+    return tuple(
+        Option(str(place), _("response %(n)s") % {"n": place}) for place in range(1, count + 1)
+    )
+
+
+def with_candidates(question: Question, candidates: tuple[Option, ...]) -> Question:
+    """A ranking, or best and worst, without options is about the responses shown."""
+    is_of_shown = question.type in ("ranking", "best_worst") and not question.options
+    return replace(question, options=candidates) if is_of_shown else question
+
+
+def question_previews(form: Form, listed: int = 0) -> list[QuestionView]:
     """As an organiser sees them: of the rows for marked words one, as a rater's script shows it."""
     return [
         replace(one, is_preview=True, rows=one.rows[:1] if one.type == "span" else one.rows)
-        for one in question_views(form)
+        for one in question_views(form, listed=listed)
     ]
 
 
@@ -304,8 +329,9 @@ def answered(revision: RatingRevision) -> list[tuple[str, str]]:
 
 def answers_in_words(form: Form, answers: Mapping[str, Any]) -> dict[str, str]:
     """By question, in the order of the form; answers to no question of it are left out."""
+    most = candidates_of(MOST_SYSTEMS if form.level == "systems" else 0)
     return {
-        question.key: _in_words(question, answers[question.key])
+        question.key: _in_words(with_candidates(question, most), answers[question.key])
         for question in form.questions
         if question.key in answers
     }
@@ -341,7 +367,8 @@ def _in_words(question: Question, answer: Any) -> str:
 def material_of(view: ItemView) -> Material:
     """The judged utterances, as answers name them."""
     lines = (line for part in view.parts for line in part.lines if line.judged)
-    return Material({line.place: line.text for line in lines})
+    candidates = candidates_of(view.listed)
+    return Material({line.place: line.text for line in lines}, tuple(one.key for one in candidates))
 
 
 def _condition(condition: Condition) -> dict[str, Any]:

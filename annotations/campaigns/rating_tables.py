@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -17,7 +17,7 @@ from annotations.campaigns.models import (
     RatingRevision,
 )
 from annotations.campaigns.queries.quality import RaterQuality
-from annotations.campaigns.queries.ratings import form_of_campaign
+from annotations.campaigns.queries.ratings import form_of_campaign, systems_of
 from annotations.campaigns.question_view import answers_in_words
 from annotations.campaigns.rater_statistics.own_ratings import ChecksPassed
 from annotations.questions.schema import Form
@@ -237,6 +237,8 @@ def ratings_table(campaign: Campaign, ratings: Iterable[Assignment]) -> Table:
         Column("item", _("Item"), "link"),
         Column("system", _("First | second"))
         if campaign.is_of_pairs
+        else Column("system", _("Systems, as shown"))
+        if campaign.compares
         else Column("system", _("System")),
         Column("rater", _("Rater"), "link"),
         *answer_columns,
@@ -270,7 +272,9 @@ def ratings_table(campaign: Campaign, ratings: Iterable[Assignment]) -> Table:
         ),
         Column("at", _("Rated, UTC")),
     )
-    rows = tuple(_rating_row(campaign, rating, form) for rating in ratings)
+    listed = list(ratings)
+    names = systems_of(key for rating in listed for key in rating.shown or ())
+    rows = tuple(_rating_row(campaign, rating, form, names) for rating in listed)
     return Table("ratings", _("Ratings, newest first"), columns, rows)
 
 
@@ -295,11 +299,15 @@ def _judgement_cells(
     return {"score": Cell(revision.score), "low": marked}
 
 
-def _rating_row(campaign: Campaign, rating: Assignment, form: Form | None) -> Row:
+def _rating_row(
+    campaign: Campaign, rating: Assignment, form: Form | None, names: Mapping[int, str]
+) -> Row:
+    """``names``: of the systems, by response of a list."""
     revision, item, person = rating.current, rating.item, rating.participation
     systems = [one.name for one in (item.chat_system or item.system, item.system_b) if one]
     if rating.is_swapped:
         systems.reverse()
+    systems += [names[key] for key in rating.shown or ()]
     raters = reverse("campaign-raters", args=[campaign.slug])
     cells = {
         "item": Cell(place_of(item), href=_address_of(campaign, item)),

@@ -26,6 +26,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 from annotations.questions.schema import (
@@ -270,6 +271,51 @@ def in_other_order(form: Form, answers: Mapping[str, Any]) -> Answers:
         else answer
         for key, answer in answers.items()
     }
+
+
+def with_names(form: Form, answers: Mapping[str, Any], names: Mapping[str, str]) -> Answers:
+    """Answers about a list of responses, which name each by its place on the page, by other names.
+
+    Args:
+        form: what was asked.
+        answers: canonical answers.
+        names: of each place.
+
+    Returns:
+        The same with the places of rankings, and of best and worst, exchanged for names.
+    """
+    kinds = {one.key: one.type for one in form.questions if not one.options}
+    found = dict(answers)
+    for key, answer in answers.items():
+        if kinds.get(key) == "ranking":
+            found[key] = {names[place]: rank for place, rank in answer.items()}
+        elif kinds.get(key) == "best_worst":
+            found[key] = {end: names[place] for end, place in answer.items()}
+    return found
+
+
+def preferences_in(answer: Mapping[str, Any], shown: Sequence[str]) -> list[tuple[str, str, str]]:
+    """A ranking, or best and worst, as preferences between each two of which it says something.
+
+    Args:
+        answer: canonical, to a question about the responses shown.
+        shown: their keys, in the order shown.
+
+    Returns:
+        (first, second, which): ``a`` where the first is better, ``b``, or ``tie`` of equal ranks.
+        Of n ranked all n (n − 1) / 2; of best and worst the 2 n − 3 with the best or the worst.
+    """
+    found = []
+    for one, other in combinations(shown, 2):
+        if "best" in answer:
+            ends = {answer["best"]: 1, answer["worst"]: -1}
+            difference = ends.get(one, 0) - ends.get(other, 0)
+            if not difference:
+                continue
+        else:
+            difference = answer[other] - answer[one]
+        found.append((one, other, "a" if difference > 0 else "b" if difference else "tie"))
+    return found
 
 
 # --- fields of a web form -------------------------------------------------------------------------

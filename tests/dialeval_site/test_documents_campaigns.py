@@ -55,6 +55,7 @@ FIGURES = [
         f"{ASSUMED_SECONDS['turn']:g} s a response, {ASSUMED_SECONDS['dialogue']:g} s a dialogue, "
         f"{ASSUMED_SECONDS['pair']:g} s a pair of responses, "
         f"{ASSUMED_SECONDS['dialogue_pair'] / 60:g} min a pair of dialogues, "
+        f"{ASSUMED_SECONDS['systems'] / 60:g} min a list, "
         f"{ASSUMED_SECONDS['interactive'] / 60:g} min a chat, "
         f"{ASSUMED_SECONDS['collection'] / 60:g} min a person's part"
     ),
@@ -112,11 +113,13 @@ def without_mark(lines: Iterable[str]) -> list[str]:
 
 def test_every_column_of_exported_ratings_is_documented() -> None:
     [revisions] = csv.reader(without_mark(csv_of_revisions((), ["<axis>"], accounts=True)))
-    lines = csv_of_revisions((), ["<axis>"], accounts=True, questions=["<question>"], pairs=True)
-    [answers] = csv.reader(without_mark(lines))
-    for heading in (revisions, answers):
+    [pairs], [lists] = (
+        csv.reader(without_mark(csv_of_revisions((), (), True, ["<question>"], compared)))
+        for compared in ("system_b", "systems")
+    )
+    for heading in (revisions, pairs, lists):
         assert [name for name in COLUMNS if name in heading] == heading
-    assert set(COLUMNS) == {*revisions, *answers}
+    assert set(COLUMNS) == {*revisions, *pairs, *lists}
     [ratings] = csv.reader(without_mark(csv_of_ratings((), ["<axis>"], accounts=True)))
     assert set(revisions) - set(ratings) == {"current"}
 

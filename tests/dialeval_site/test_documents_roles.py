@@ -61,8 +61,8 @@ def test_the_rater_s_keys_are_those_of_the_page() -> None:
 
 def test_every_kind_of_campaign_is_told_to_raters() -> None:
     kinds = [row[0] for row in first_table(sections(text_of("rater.md"))["What you see"])]
-    pairs = ["pairs of responses", "pairs of dialogues"]
-    assert kinds == ["responses", "dialogues", *pairs, "chats", "meetings"]
+    compared = ["pairs of responses", "pairs of dialogues", "lists of responses"]
+    assert kinds == ["responses", "dialogues", *compared, "chats", "meetings"]
     assert len(kinds) == len(Campaign.Kind.values)
 
 

@@ -14,7 +14,7 @@ rest holds. They are met the next time round.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -35,8 +35,10 @@ from annotations.campaigns.plan.draw import (
     pick,
     shows_second_first,
 )
+from annotations.campaigns.plan.lists import shown_order
 from annotations.campaigns.queries.adjudication import items_to_adjudicate
 from annotations.campaigns.queries.allocation import weights_now
+from annotations.models import Response
 
 FIRST_READ, MOST_READ = 64, 4096
 """Free slots read at first, and at most at a time: each read is twice the one before."""
@@ -96,6 +98,7 @@ def claim_regular(
                 propensity=drawn.propensity,
                 system_propensity=drawn.system_propensity,
                 is_swapped=slot.is_swapped,
+                shown=_order(rater, slot),
                 now=now,
             )
             if adaptive:
@@ -133,6 +136,15 @@ def claim_adjudication(rater: Participation, now: datetime) -> Assignment | None
             )
     except IntegrityError:  # another rater was faster
         return None
+
+
+def _order(rater: Participation, slot: Slot) -> list[int]:
+    """Of a list: in which order its rater sees the responses."""
+    if rater.campaign.kind != Campaign.Kind.SYSTEMS:
+        return []
+    responses = Response.objects.filter(turn=slot.item.turn_id, system__campaigns=rater.campaign_id)
+    keys = responses.values_list("pk", flat=True)
+    return shown_order(list(keys), slot.item_id, slot.place, rater.campaign.seed)
 
 
 def _is_adaptive(rater: Participation) -> bool:
@@ -284,9 +296,11 @@ def _lease(
     system_propensity: float | None = None,
     is_swapped: bool | None = None,
     adjudicates: bool = False,
+    shown: Sequence[int] = (),
 ) -> Assignment:
     """The rater's row of the item, in hand as the rater's latest. One row a rater and item, however
-    often given; a pair comes in the order in which it came first, which a page may still show."""
+    often given; a pair or list comes in the order in which it came first, which a page may still
+    show."""
     assignment = Assignment(
         pk=given_back,
         participation=rater,
@@ -297,6 +311,7 @@ def _lease(
         system_propensity=system_propensity,
         is_swapped=is_swapped,
         adjudicates=adjudicates,
+        shown=list(shown) or None,
         lease_expires_at=lease_end(now),
         claimed_at=now,
     )
@@ -309,7 +324,7 @@ def _lease(
                 *("lease_expires_at", "claimed_at"),
             ]
         )
-        if is_swapped is not None:
-            assignment.refresh_from_db(fields=["is_swapped"])
+        if is_swapped is not None or shown:
+            assignment.refresh_from_db(fields=["is_swapped", "shown"])
     rater.offered += 1
     return assignment

@@ -126,7 +126,7 @@ def remove_form(campaign: Campaign, by: Any = None) -> None:
             raise WrongState(_("Raters have begun: the campaign keeps its form."))
         if stored.form is None:
             return
-        if stored.is_of_pairs:
+        if stored.compares:
             raise WrongState(_("Raters compare by a form: the campaign keeps it."))
         Campaign.objects.filter(pk=stored.pk).update(form=None)
         stored.form_versions.all().delete()

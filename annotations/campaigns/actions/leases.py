@@ -61,7 +61,10 @@ def why_nothing_is_handed_out(campaign: Campaign, now: datetime) -> WhyEmpty:
 def conflicting(rater: Participation, item: str = "") -> Exists:
     """Whether the rater has a stake in a system of the item that the prefix ``item`` of fields
     leads to."""
-    own = Q(system=OuterRef(f"{item}system")) | Q(system=OuterRef(f"{item}system_b"))
+    if rater.campaign.kind == Campaign.Kind.SYSTEMS:
+        own = Q(system__campaigns=rater.campaign_id)  # each list holds all of them
+    else:
+        own = Q(system=OuterRef(f"{item}system")) | Q(system=OuterRef(f"{item}system_b"))
     return Exists(Conflict.objects.filter(own, user=rater.user_id))
 
 

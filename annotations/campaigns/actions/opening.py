@@ -19,6 +19,7 @@ from annotations import audit
 from annotations.campaigns.models import Campaign, Item, Slot
 from annotations.campaigns.plan.draw import interleave
 from annotations.campaigns.plan.form_changes import is_about
+from annotations.campaigns.plan.lists import MOST_SYSTEMS
 from annotations.campaigns.plan.pairs import NotConnected, first_orders
 from annotations.campaigns.queries.allocation import compared_question
 from annotations.campaigns.queries.planning import (
@@ -64,8 +65,8 @@ def what_is_missing(campaign: Campaign) -> list[str]:
         and not campaign.systems.exists()
     ):
         missing.append(_("Choose at least one system."))
-    if campaign.is_of_pairs:
-        missing += _what_pairs_need(campaign)
+    if campaign.compares:
+        missing += _what_comparing_needs(campaign)
     if (
         campaign.is_looked_at
         and 0 < campaign.systems.count() < 2
@@ -79,10 +80,15 @@ def what_is_missing(campaign: Campaign) -> list[str]:
     return missing + (_what_a_form_rules_out(campaign) if campaign.form is not None else [])
 
 
-def _what_pairs_need(campaign: Campaign) -> list[str]:
+def _what_comparing_needs(campaign: Campaign) -> list[str]:
     missing, systems = [], campaign.systems.count()
     if systems < 2:
         missing.append(_("Choose at least two systems: raters compare them."))
+    elif campaign.kind == Campaign.Kind.SYSTEMS and systems > MOST_SYSTEMS:
+        missing.append(
+            _("Choose at most %(most)s systems: raters see all of them at once.")
+            % {"most": MOST_SYSTEMS}
+        )
     elif campaign.pairs is not None and campaign.pairs < systems - 1:
         missing.append(
             _("Draw at least %(least)s pairs: fewer do not connect %(systems)s systems.")

@@ -1,22 +1,24 @@
-"""Publishing a campaign of pairs: answers that count become preferences of a corpus version."""
+"""Publishing a campaign of pairs or lists: answers that count become preferences of a corpus
+version."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from annotations.campaigns.models import Adjudication, Campaign
 from annotations.campaigns.queries.ratings import counted_ratings, form_of_campaign
 from annotations.corpora import staging
 from annotations.models import CorpusVersion, Preference, Rater
-from annotations.questions.answers import preferred
+from annotations.questions.answers import preferences_in, preferred
 
 PREFERENCE_COLUMNS = (
     *("rater", "aspect", "preferred", "comment", "metadata"),
     *("response_a", "response_b", "dialogue", "system_a", "system_b"),
 )
 SHOWN = (
-    *("position", "current__answers", "is_swapped", "item__dialogue"),
+    *("position", "current__answers", "shown", "is_swapped", "item__dialogue"),
     *("item__response", "item__response_b", "item__system", "item__system_b"),
 )
 ROWS_A_READ = 10_000
@@ -31,7 +33,8 @@ def insert_preferences(
     """Store what was answered to questions as preferences of a staged version; returns how many.
 
     A is what the rater saw first. A graded answer stands in the metadata, too. Raters who could not
-    judge gave no preference.
+    judge gave no preference. A ranking, or best and worst, is as many preferences as it says
+    something about (``answers.preferences_in``).
 
     Args:
         copies: the staged version.
@@ -56,7 +59,7 @@ def insert_decided(
     decided = Adjudication.objects.filter(item__campaign=campaign, answers__isnull=False)
     columns = [f"item__{name}" for name in ("response", "response_b", "dialogue")]
     rows = [
-        (who.pk, answers, _shown(dialogue, responses, systems))
+        (who.pk, answers, _shown(dialogue, responses, systems), ())
         for answers, dialogue, *responses, one, other in decided.order_by("item").values_list(
             "answers", columns[2], *columns[:2], "item__system", "item__system_b"
         )
@@ -65,8 +68,8 @@ def insert_decided(
     return staging.insert(copies, Preference, PREFERENCE_COLUMNS, _rows(campaign, rows, aspects))
 
 
-Answered = tuple[int, dict[str, str], tuple[int | None, ...]]
-"""Rater, answers, and what was compared, as ``PREFERENCE_COLUMNS`` end."""
+Answered = tuple[int, dict[str, Any], tuple[int | None, ...], Sequence[int]]
+"""Rater, answers, what was compared, as ``PREFERENCE_COLUMNS`` end, and the responses of a list."""
 
 
 def _rows(
@@ -74,9 +77,14 @@ def _rows(
 ) -> Iterator[tuple[object, ...]]:
     form = form_of_campaign(campaign)
     graded = {one.key for one in form.questions if one.points > 3} if form else set()
-    for rater, answers, shown in answered:
+    for rater, answers, shown, listed in answered:
         for key, name in aspects.items():
             answer = answers.get(key)
+            if isinstance(answer, Mapping):
+                keys = {str(place): response for place, response in enumerate(listed, start=1)}
+                for one, other, which in preferences_in(answer, list(keys)):
+                    yield rater, name, which, "", "{}", keys[one], keys[other], None, None, None
+                continue
             if answer is None or (which := preferred(answer)) is None:
                 continue
             metadata = {"answer": answer} if key in graded else {}
@@ -96,9 +104,9 @@ def _answered(campaign: Campaign, raters: Mapping[int, Rater]) -> Iterator[Answe
         own = counted_ratings(campaign).filter(participation=person).order_by("position")
         last = -1
         while page := list(own.filter(position__gt=last).values_list(*SHOWN)[:ROWS_A_READ]):
-            for _position, answers, is_swapped, dialogue, *pair in page:
+            for _position, answers, listed, is_swapped, dialogue, *pair in page:
                 responses, systems = pair[:2], pair[2:]
                 if is_swapped:
                     responses, systems = responses[::-1], systems[::-1]
-                yield rater.pk, answers or {}, _shown(dialogue, responses, systems)
+                yield rater.pk, answers or {}, _shown(dialogue, responses, systems), listed or ()
             last = page[-1][0]

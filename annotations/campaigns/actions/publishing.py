@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from annotations import audit
 from annotations.campaigns.actions.preferences import insert_decided, insert_preferences
 from annotations.campaigns.models import Adjudication, Campaign
-from annotations.campaigns.models.campaign import PAIRED
+from annotations.campaigns.models.campaign import COMPARED
 from annotations.campaigns.queries.ratings import (
     aspects_to_publish,
     counted_ratings,
@@ -192,7 +192,7 @@ def refuse_unless_final(campaign: Campaign) -> None:
     if not aspects_to_publish(campaign):
         raise CannotPublish(
             _("no question of the form has a preference; export the answers instead")
-            if campaign.is_of_pairs
+            if campaign.compares
             else _("no question of the form has a score; export the answers instead")
         )
     if not counted_ratings(campaign).exists():
@@ -212,7 +212,7 @@ def _refuse_taken(campaign: Campaign, version: CorpusVersion, aspect: str) -> No
     if _is_taken(campaign, version, aspect):
         text = (
             _("the corpus has preferences named %(aspect)s already; choose another name")
-            if campaign.is_of_pairs
+            if campaign.compares
             else _("the corpus has human scores named %(aspect)s already; choose another name")
         )
         raise CannotPublish(text % {"aspect": aspect})
@@ -222,7 +222,7 @@ def _is_taken(campaign: Campaign, version: CorpusVersion, aspect: str) -> bool:
     """Whether human scores (of pairs, preferences) of that name are there. A name that differs in
     case only would be mistaken for it; a name that the file announces and gives no score for is
     free."""
-    if campaign.is_of_pairs:
+    if campaign.compares:
         named = Preference.objects.filter(rater__version=version, aspect__iexact=aspect)
         return named.exists()
     identical = [known for known in version.aspects if known.casefold() == aspect.casefold()]
@@ -237,10 +237,10 @@ def _announce(
     """Add the aspects to the version; the first is its main one where nobody had rated it, or where
     it replaces the main one. Returns what undoes it. Names of preferences stand with these alone.
     """
-    if campaign.is_of_pairs:
+    if campaign.compares:
         return {"names": dict(names)}
     aspect = next(iter(names.values()))
-    campaigns = version.campaigns.exclude(published_aspect="").exclude(kind__in=PAIRED)
+    campaigns = version.campaigns.exclude(published_aspect="").exclude(kind__in=COMPARED)
     main = campaigns.filter(published_aspect=version.main_aspect).first()
     undo: dict[str, Any] = {
         "announced": aspect in version.aspects,
@@ -302,7 +302,7 @@ def _copy(campaign: Campaign, copies: CorpusVersion, names: Mapping[str, str]) -
     Rater.objects.bulk_create(raters.values())
     main = next(iter(names))
     others = {key: name for key, name in names.items() if key != main}
-    if campaign.is_of_pairs:
+    if campaign.compares:
         count = insert_preferences(campaign, copies, raters, {main: names[main]})
         if others:
             insert_preferences(campaign, copies, raters, others)
@@ -452,7 +452,7 @@ def _take_out(campaign: Campaign, version: CorpusVersion, former: CorpusVersion)
     raters = version.raters.filter(
         Q(name__startswith=f"{undo['raters']}/rater ") | Q(name=f"{undo['raters']}/{ADJUDICATOR}")
     )
-    if campaign.is_of_pairs:
+    if campaign.compares:
         count = Preference.objects.filter(rater__in=raters, aspect=aspect).count()
         raters.update(version=former)
         return count

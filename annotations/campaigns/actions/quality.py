@@ -122,7 +122,8 @@ def restore(participation: Participation, by: Any = None) -> Restored:
             rater.campaign_id,
             Assignment.objects.filter(participation=rater)
             .exclude(item__system__in=list(conflicts_of_interest))
-            .exclude(item__system_b__in=list(conflicts_of_interest)),
+            .exclude(item__system_b__in=list(conflicts_of_interest))
+            .exclude(item__campaign__in=_lists_with(conflicts_of_interest)),
         )
         _note(
             by,
@@ -175,7 +176,13 @@ def withdraw_conflict(user: Any, system: System, by: Any = None) -> Restored:
 def _assignments_with(rater: Participation, system: System) -> QuerySet[Assignment]:
     """Those in which the rater judges the system, alone or beside another."""
     shown = Q(item__system=system) | Q(item__system_b=system)
+    shown |= Q(item__campaign__in=_lists_with([system.pk]))
     return Assignment.objects.filter(shown, participation=rater)
+
+
+def _lists_with(systems: Iterable[int]) -> QuerySet[Campaign]:
+    """Campaigns whose every item holds one of these systems."""
+    return Campaign.objects.filter(kind=Campaign.Kind.SYSTEMS, systems__in=list(systems))
 
 
 def _note(by: Any, done: str, rater: Participation, **details: Any) -> None:

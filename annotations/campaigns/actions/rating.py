@@ -35,6 +35,7 @@ from annotations.campaigns.models import (
 )
 from annotations.campaigns.models.assignment import LONGEST_COMMENT
 from annotations.campaigns.scale import SCORES
+from annotations.models import Response
 
 LONGEST_KEY = RatingRevision._meta.get_field("key").max_length
 State = Assignment.State
@@ -197,6 +198,9 @@ def _take_a_slot(assignment: Assignment) -> None:
     why would tell whose it was.
     """
     systems = [one for one in (assignment.item.system_id, assignment.item.system_b_id) if one]
+    if assignment.shown:
+        shown = Response.objects.filter(pk__in=assignment.shown)
+        systems = list(shown.values_list("system_id", flat=True))
     if Conflict.objects.filter(user=assignment.participation.user_id, system__in=systems).exists():
         raise ItemTaken(f"item {assignment.item.public_id} is for others")
     free = (

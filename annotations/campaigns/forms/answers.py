@@ -61,6 +61,7 @@ class AnswersForm(JudgementForm):
         material = Material({})
         if any(
             question.type in ("span", "utterance_labels", "correction")
+            or (question.type in ("ranking", "best_worst") and not question.options)
             for question in schema.questions
         ):
             material = self.material()

@@ -33,7 +33,13 @@ from annotations.campaigns.forms.fields import (
 )
 from annotations.campaigns.forms.spreading import AllocationFields
 from annotations.campaigns.models import Campaign
-from annotations.campaigns.models.campaign import MOST_RATERS_PER_ITEM, PAIRED, random_seed
+from annotations.campaigns.models.campaign import (
+    COMPARED,
+    MOST_RATERS_PER_ITEM,
+    PAIRED,
+    random_seed,
+)
+from annotations.campaigns.plan.lists import MOST_SYSTEMS
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import Question
 from annotations.campaigns.scale import DEFAULT_AXES, DEFAULT_LABELS, SCORES
@@ -264,12 +270,12 @@ class CampaignForm(AllocationFields):
             *((score, _("for scores below %(score)s") % {"score": score}) for score in SCORES[1:]),
             (SCORES[-1] + 1, _("for every score")),
         ]
-        of_pairs = self.kind_now in PAIRED
+        compares = self.kind_now in COMPARED
         fields["template"].choices = [
-            *([] if of_pairs else [("", _("Score from 1 to 5, with axes"))]),
+            *([] if compares else [("", _("Score from 1 to 5, with axes"))]),
             *((one.name, _(one.title)) for one in templates_for(self.kind_now)),
         ]
-        fields["template"].required = of_pairs
+        fields["template"].required = compares
         fields["template"].initial = TEMPLATE_OF_KIND.get(Kind(self.kind_now), "")
         if self.campaign is None:
             self.initial.setdefault("systems", ticked_at_first(offered))
@@ -317,7 +323,7 @@ class CampaignForm(AllocationFields):
         opens, closes = cleaned.get("opens_at"), cleaned.get("closes_at")
         if opens and closes and closes <= opens:
             self.add_error("closes_at", _("It must close after it opens."))
-        if self.kind_now in PAIRED and not self.fixed and (systems := cleaned.get("systems")):
+        if self.kind_now in COMPARED and not self.fixed and (systems := cleaned.get("systems")):
             self._check_pairs(len(systems), cleaned.get("pairs"))
         if cleaned.get("axes_below") is not None and "axes" in cleaned and not cleaned["axes"]:
             self.add_error("axes", _("There are none to ask. Write some, or choose “never” above."))
@@ -341,6 +347,9 @@ class CampaignForm(AllocationFields):
     def _check_pairs(self, systems: int, pairs: int | None) -> None:
         if systems < 2:
             self.add_error("systems", _("Choose at least two systems: raters compare them."))
+        elif self.kind_now == Kind.SYSTEMS and systems > MOST_SYSTEMS:
+            text = _("Choose at most %(most)s systems: raters see all of them at once.")
+            self.add_error("systems", text % {"most": MOST_SYSTEMS})
         elif pairs is not None and pairs < systems - 1:
             text = _("At least %(least)s pairs connect %(systems)s systems.")
             self.add_error("pairs", text % {"least": systems - 1, "systems": systems})
@@ -514,6 +523,10 @@ _EXPLAINED = {
     ),
     Kind.DIALOGUE_PAIR: gettext_lazy(
         "A rater reads all responses of two systems in a dialogue, and compares the two systems."
+    ),
+    Kind.SYSTEMS: gettext_lazy(
+        "A rater reads a dialogue and every system's response, and ranks them or chooses the best "
+        "and the worst."
     ),
     Kind.INTERACTIVE: gettext_lazy(
         "A rater chats with a system you registered and then rates the chat."

@@ -25,7 +25,11 @@ PAIRS = (
     *("version", "systems", "dialogues", "pairs", "seed", "template", "raters_per_item"),
     *(*SPREAD, "budget"),
 )
-TEMPLATE_OF_KIND = {Kind.PAIR: "pairwise", Kind.DIALOGUE_PAIR: "acute-eval"}
+TEMPLATE_OF_KIND = {
+    Kind.PAIR: "pairwise",
+    Kind.DIALOGUE_PAIR: "acute-eval",
+    Kind.SYSTEMS: "ranking",
+}
 """What is chosen at first; of the others, the score from 1 to 5."""
 FIELDS_OF_KIND: dict[str, tuple[str, ...]] = {
     Kind.TURN: (
@@ -50,6 +54,7 @@ FIELDS_OF_KIND: dict[str, tuple[str, ...]] = {
     ),
     Kind.PAIR: PAIRS,
     Kind.DIALOGUE_PAIR: PAIRS,
+    Kind.SYSTEMS: ("version", "systems", "dialogues", "seed", "template", "raters_per_item"),
     Kind.INTERACTIVE: ("version", "chat_systems", "dialogues", "seed", *RATED, "utterances"),
     Kind.COLLECTION: ("dialogues", "seed", "utterances"),
 }

@@ -25,7 +25,8 @@ class Item(models.Model):
     """What is judged. Of a turn campaign a response; of a dialogue campaign a system in a dialogue;
     of an interactive one a chat system playing a dialogue's persona B. Of pairs, two of them: the
     second one is ``system_b``, with ``response_b`` at a turn, and has the higher key, so that two
-    are one item whichever is shown first (``Assignment.is_swapped``).
+    are one item whichever is shown first (``Assignment.is_swapped``). Of lists, a turn that all of
+    the campaign's systems answered; ``Assignment.shown`` says in which order a rater sees them.
 
     Training and attention items are judged by every rater and hold no slots. Theirs may be
     ``texts`` of the organiser's own: one response at turn level, one for each turn at dialogue
@@ -118,6 +119,11 @@ class Item(models.Model):
                 name="pair_is_of_two_systems",
             ),
             models.UniqueConstraint(
+                fields=["campaign", "turn"],
+                condition=Q(role="regular", system__isnull=True, turn__isnull=False),
+                name="list_at_a_turn_is_one_item",
+            ),
+            models.UniqueConstraint(
                 fields=["campaign", "chat_system", "dialogue"],
                 condition=Q(role="regular", chat_system__isnull=False),
                 name="chat_system_with_persona_is_one_item",
@@ -164,6 +170,9 @@ class Assignment(models.Model):
     system_propensity = models.FloatField(null=True, blank=True)
     is_swapped = models.BooleanField(null=True, blank=True)
     adjudicates = models.BooleanField(default=False, db_default=False)
+    shown = models.JSONField(
+        null=True, blank=True, help_text="Of lists: keys of the responses, as this rater sees them."
+    )
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     skip_reason = models.CharField(max_length=500, blank=True)
     current = models.OneToOneField(

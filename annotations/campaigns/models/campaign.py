@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from datetime import datetime
+from typing import Literal
 
 from django.conf import settings
 from django.contrib.auth.models import Group
@@ -24,6 +25,8 @@ def random_seed() -> int:
 
 PAIRED = ("pair", "dialogue_pair")
 """Kinds of campaigns whose items are pairs of two systems."""
+COMPARED = (*PAIRED, "systems")
+"""Kinds of campaigns whose results are preferences between systems."""
 HIGHEST_WIDTH = 4
 """From one end of the scale to the other: no interval need be wider."""
 HIGHEST_RATING_WIDTH = 4000
@@ -54,6 +57,7 @@ class Campaign(models.Model):
             "dialogue_pair",
             _("two systems' responses in a whole dialogue, side by side"),
         )
+        SYSTEMS = "systems", _("all systems' responses, ranked")
         INTERACTIVE = "interactive", _("a chat with a system, then its rating")
         COLLECTION = "collection", _("new dialogues between two raters")
 
@@ -199,11 +203,11 @@ class Campaign(models.Model):
         ordering = ["-created_at", "pk"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(kind__in=["turn", "dialogue", "interactive", "collection", *PAIRED]),
+                condition=Q(kind__in=["turn", "dialogue", "interactive", "collection", *COMPARED]),
                 name="campaign_kind",
             ),
             models.CheckConstraint(
-                condition=~Q(kind__in=PAIRED) | Q(state="draft") | Q(form__isnull=False),
+                condition=~Q(kind__in=COMPARED) | Q(state="draft") | Q(form__isnull=False),
                 name="campaign_of_pairs_asks_a_form",
             ),
             models.CheckConstraint(
@@ -287,12 +291,12 @@ class Campaign(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["version", "published_aspect"],
-                condition=~Q(published_aspect="") & ~Q(kind__in=PAIRED),
+                condition=~Q(published_aspect="") & ~Q(kind__in=COMPARED),
                 name="campaign_published_aspect_once",
             ),
             models.UniqueConstraint(
                 fields=["version", "published_aspect"],
-                condition=~Q(published_aspect="") & Q(kind__in=PAIRED),
+                condition=~Q(published_aspect="") & Q(kind__in=COMPARED),
                 name="campaign_published_preference_once",
             ),
         ]
@@ -302,12 +306,24 @@ class Campaign(models.Model):
 
     @property
     def is_of_pairs(self) -> bool:
-        """Whether raters compare two systems: then its results are preferences, not scores."""
+        """Whether its items are pairs of two systems."""
         return self.kind in PAIRED
 
     def wanted_of(self, slots: int) -> int:
         """How many ratings are collected where there are so many slots."""
         return slots if self.budget is None else min(slots, self.budget)
+
+    @property
+    def compares(self) -> bool:
+        """Whether raters compare systems: then its results are preferences, not scores."""
+        return self.kind in COMPARED
+
+    @property
+    def compared_column(self) -> Literal["", "system_b", "systems"]:
+        """Where its files name the systems that were compared with the first."""
+        if self.is_of_pairs:
+            return "system_b"
+        return "systems" if self.compares else ""
 
     @property
     def is_looked_at(self) -> bool:

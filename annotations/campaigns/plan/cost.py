@@ -21,6 +21,7 @@ ASSUMED_SECONDS = {
     "dialogue": 90.0,
     "pair": 30.0,
     "dialogue_pair": 120.0,
+    "systems": 60.0,
     "interactive": 300.0,
     "collection": 900.0,
 }

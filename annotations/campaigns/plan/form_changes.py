@@ -13,10 +13,11 @@ _LEVELS: Mapping[str, tuple[Level, ...]] = {
     "dialogue": ("conversation",),
     "pair": ("pair",),
     "dialogue_pair": ("pair",),
+    "systems": ("systems",),
     "interactive": ("conversation",),
     "collection": (),
 }
-_COMPARES = {"pair": "response", "dialogue_pair": "conversation"}
+_COMPARES = {"pair": "response", "dialogue_pair": "conversation", "systems": "response"}
 
 
 def is_about(form: Form, kind: str) -> bool:

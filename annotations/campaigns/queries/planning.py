@@ -75,6 +75,9 @@ def planned_items(question: Question) -> PlannedItems:
     elif question.kind == Campaign.Kind.DIALOGUE:
         wanted = len(drawn) * len(question.systems)
         found = len(_complete_pairs(question, drawn))
+    elif question.kind == Campaign.Kind.SYSTEMS:
+        wanted = sum(_turns_of(question.version, drawn).values())
+        found = _complete_turns(question, drawn).count()
     else:
         return _planned_pairs(question, drawn, len(everything))
     return PlannedItems(found, len(drawn), len(everything), wanted - found)
@@ -122,6 +125,9 @@ def items_to_make(question: Question) -> Iterator[Item]:
     elif question.kind == Campaign.Kind.DIALOGUE:
         for system, dialogue in _complete_pairs(question, drawn):
             yield Item(system_id=system, dialogue_id=dialogue)
+    elif question.kind == Campaign.Kind.SYSTEMS:
+        for turn, dialogue in list(_complete_turns(question, drawn)):
+            yield Item(turn_id=turn, dialogue_id=dialogue)
     else:
         yield from _pairs_to_make(question, drawn)
 
@@ -182,6 +188,14 @@ def _responses(question: Question, drawn: Sequence[int]):  # type: ignore[no-unt
     slow, and SQLite takes only so long a one."""
     found = Response.objects.filter(system__in=[system.pk for system in question.systems])
     return found if question.dialogues is None else found.filter(turn__dialogue__in=drawn)
+
+
+def _complete_turns(question: Question, drawn: Sequence[int]):  # type: ignore[no-untyped-def]
+    """(turn, dialogue) where all systems answered; none of fewer than two systems."""
+    systems = len(question.systems)
+    rows = _responses(question, drawn).order_by("turn").values_list("turn", "turn__dialogue")
+    counted = rows.annotate(count=Count("system", distinct=True)).filter(count=max(2, systems))
+    return counted.values_list("turn", "turn__dialogue")
 
 
 def _complete_pairs(question: Question, drawn: Sequence[int]) -> list[tuple[int, int]]:

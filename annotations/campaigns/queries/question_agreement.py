@@ -16,9 +16,10 @@ from annotations.campaigns.queries.ratings import (
     counted_ratings,
     form_of_campaign,
     given_ratings,
+    systems_of,
 )
 from annotations.models import Response
-from annotations.questions.answers import in_other_order
+from annotations.questions.answers import in_other_order, with_names
 
 
 def question_agreement(
@@ -38,14 +39,27 @@ def question_agreement(
             other = Q(item__system_b__name__in=list(systems))
             # Of one system, its pairs with all others
             chosen = chosen & other if len(systems) > 1 else chosen | other
-        ratings = ratings.filter(chosen)
+        if campaign.kind != Campaign.Kind.SYSTEMS:  # of a list, the chosen ones are compared
+            ratings = ratings.filter(chosen)
     answers: dict[int, dict[str, Mapping[str, Any]]] = defaultdict(dict)
     dialogues: dict[int, str] = {}
-    for item, dialogue, rater, is_swapped, given in ratings.values_list(
-        *("item_id", "item__dialogue_id", "participation_id", "is_swapped", "current__answers")
+    listed: dict[int, list[int]] = {}
+    for item, dialogue, rater, is_swapped, shown, given in ratings.values_list(
+        *("item_id", "item__dialogue_id", "participation_id", "is_swapped", "shown"),
+        "current__answers",
     ):
-        answers[item][str(rater)] = in_other_order(form, given or {}) if is_swapped else given or {}
+        of_item = in_other_order(form, given or {}) if is_swapped else given or {}
+        if shown:
+            keys = {str(place): str(key) for place, key in enumerate(shown, start=1)}
+            of_item = with_names(form, of_item, keys)
+            listed[item] = shown
+        answers[item][str(rater)] = of_item
         dialogues[item] = str(dialogue)
+    names = systems_of(key for keys in listed.values() for key in keys)
+    candidates = {
+        item: tuple(str(key) for key in sorted(keys) if systems is None or names[key] in systems)
+        for item, keys in listed.items()
+    }
     has_spans = any(question.type == "span" for question in form.questions)
     lengths = _lengths_of_texts(campaign, answers) if has_spans else {}
     found = []
@@ -55,6 +69,7 @@ def question_agreement(
                 dialogues[item],
                 {rater: one[question.key] for rater, one in given.items() if question.key in one},
                 lengths.get(item, {}),
+                candidates.get(item, ()),
             )
             for item, given in answers.items()
         ]

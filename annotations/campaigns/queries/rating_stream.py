@@ -20,6 +20,7 @@ from annotations.campaigns.queries.ratings import (
     main_aspect,
     rated_systems,
     scored_aspect,
+    systems_of,
 )
 from annotations.corpora.record_stream import records_of
 from annotations.formats.exporters.rating_files import LOW_AXIS, RatedItem, RevisionRecord
@@ -60,6 +61,7 @@ def ratings_to_export(
         assignments = [row[0] for row in rows]
         revisions = _revisions(assignments)
         talks = _conversations(assignments) if campaign.kind == Campaign.Kind.INTERACTIVE else {}
+        names = systems_of(key for row in rows for key in row[-1] or ())
         for (
             pk,
             position,
@@ -77,6 +79,7 @@ def ratings_to_export(
             slot,
             system_b,
             is_swapped,
+            shown,
         ) in rows:
             first, second = (system_b, system) if is_swapped else (system, system_b)
             yield RatedItem(
@@ -98,6 +101,7 @@ def ratings_to_export(
                 system_propensity=system_p,
                 revisions=revisions[pk],
                 conversation=talks.get(pk),
+                systems=tuple(names[key] for key in shown or ()),
             )
 
 
@@ -129,6 +133,7 @@ def _portions(campaign: Campaign, everything: bool) -> Iterator[list[tuple]]:
         "slot__pk",
         "item__system_b__name",
         "is_swapped",
+        "shown",
     )
     for rater in campaign.participations.order_by("position").values_list("pk", flat=True):
         last = -1

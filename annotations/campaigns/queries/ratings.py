@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ from annotations.campaigns.models import (
 from annotations.campaigns.scale import SCORES
 from annotations.corpora.queries import NotFound
 from annotations.formats.records import Level
-from annotations.models import Preference, Rating
+from annotations.models import Preference, Rating, Response
 from annotations.questions.answers import numeric
 from annotations.questions.reading import form_of
 from annotations.questions.schema import Form, Question
@@ -57,6 +57,16 @@ class CampaignItems:
     dialogue: NDArray[np.int64]
     turn: NDArray[np.int64]
     matrix: RatingMatrix
+
+
+def systems_of(responses: Iterable[int]) -> dict[int, str]:
+    """The names of the systems that gave these responses, by key of the response; "" of one that is
+    no longer there."""
+    keys = set(responses)
+    if not keys:
+        return {}
+    found = Response.objects.filter(pk__in=keys).values_list("pk", "system__name")
+    return dict.fromkeys(keys, "") | dict(found)
 
 
 def level_of(campaign: Campaign) -> Level:
@@ -97,9 +107,14 @@ def aspects_to_publish(campaign: Campaign) -> list[tuple[str, str]]:
     """(key, name) of what becomes human scores of the corpus, or of pairs its preferences; the main
     one first."""
     form = form_of_campaign(campaign)
-    if campaign.is_of_pairs:
+    if campaign.compares:
         questions = form.questions if form else ()
-        found = [(one.key, one.name) for one in questions if one.type == "preference"]
+        found = [
+            (one.key, one.name)
+            for one in questions
+            if one.type == "preference"
+            or (one.type in ("ranking", "best_worst") and not one.options)
+        ]
     else:
         found = aspects_of(campaign) if form else [(OVERALL, OVERALL)]
         if form and found:
@@ -135,6 +150,8 @@ def rated_systems(campaign: Campaign) -> list[str]:
     if campaign.kind == Campaign.Kind.INTERACTIVE:
         named = regular.filter(chat_system__isnull=False).order_by("chat_system__name")
         return list(named.values_list("chat_system__name", flat=True).distinct())
+    if campaign.kind == Campaign.Kind.SYSTEMS:
+        return list(campaign.systems.order_by("position").values_list("name", flat=True))
     first, second = (regular.values(field) for field in ("system", "system_b"))
     named = campaign.version.systems.filter(Q(pk__in=first) | Q(pk__in=second))
     return list(named.order_by("position").values_list("name", flat=True))
@@ -412,7 +429,7 @@ def publication_of(campaign: Campaign) -> Publication:
     counted = counted_ratings(campaign).count()
     if not campaign.published_aspect:
         return Publication("", 0, counted, False)
-    of_campaign = (Preference if campaign.is_of_pairs else Rating).objects.filter(
+    of_campaign = (Preference if campaign.compares else Rating).objects.filter(
         rater__version=campaign.version_id,
         rater__name__startswith=f"{campaign.publication['raters']}/rater ",
         aspect=campaign.published_aspect,

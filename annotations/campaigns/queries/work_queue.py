@@ -67,15 +67,22 @@ class Part:
     lines: tuple[Line, ...]
     is_pair: bool = False
     """The last two lines are two systems' answers, one beside the other."""
+    listed: int = 0
+    """So many of the last lines are systems' answers, which are compared with each other."""
+
+    @property
+    def arms(self) -> int:
+        return 2 if self.is_pair else self.listed
 
     @property
     def pair(self) -> tuple[Line, ...]:
-        return self.lines[-2:] if self.is_pair else ()
+        """What is compared: two answers, or a list of them."""
+        return self.lines[len(self.lines) - self.arms :]
 
     @property
     def stacked(self) -> tuple[Line, ...]:
         """One below the other."""
-        return self.lines[:-2] if self.is_pair else self.lines
+        return self.lines[: len(self.lines) - self.arms]
 
     @property
     def earlier(self) -> tuple[Line, ...]:
@@ -109,6 +116,11 @@ class ItemView:
     def is_pair(self) -> bool:
         return any(part.is_pair for part in self.parts)
 
+    @property
+    def listed(self) -> int:
+        """How many answers are compared with each other, where it is a list of them."""
+        return self.parts[0].listed if self.parts else 0
+
 
 def item_view(item: Item, *, markdown: bool = True) -> ItemView:
     """As a rater sees it. An item of an interactive campaign has no answers before its chat: its
@@ -134,15 +146,41 @@ def assignment_views(assignments: Sequence[Assignment], *, markdown: bool = True
     bare = [one.item_id for one in assignments if not Item.dialogue.is_cached(one.item)]
     shown = Item.objects.select_related("dialogue", "turn", "response", "response_b")
     read = shown.in_bulk(bare) if bare else {}
-    views = item_views([read.get(one.item_id, one.item) for one in assignments], markdown=markdown)
+    items = [read.get(one.item_id, one.item) for one in assignments]
+    views = item_views(items, markdown=markdown)
+    answers = Response.objects.in_bulk([pk for one in assignments for pk in one.shown or ()])
     return [
         _chat_view(view, one)
         if one.item.chat_system_id is not None
         else _swapped(view)
         if one.is_swapped
+        else listed_view(
+            view, item, [answers[pk] for pk in one.shown if pk in answers], markdown=markdown
+        )
+        if one.shown
         else view
-        for view, one in zip(views, assignments, strict=True)
+        for view, item, one in zip(views, items, assignments, strict=True)
     ]
+
+
+def responses_of_list(item: Item) -> list[Response]:
+    """Of a list that no rater holds: the systems' responses in the order of the systems."""
+    responses = Response.objects.filter(turn=item.turn_id, system__campaigns=item.campaign)
+    return list(responses.order_by("system__position"))
+
+
+def listed_view(
+    view: ItemView, item: Item, responses: Sequence[Response], *, markdown: bool = True
+) -> ItemView:
+    """An item of a list, with these responses in this order."""
+    (part,) = view.parts
+    history = tuple(line for line in part.lines if not line.judged)
+    judged = tuple(
+        _judged_line(item.dialogue, (one.text, one.parts), place, markdown)
+        for place, one in enumerate(responses, start=1)
+    )
+    listed = replace(part, lines=(*history, *judged), listed=len(judged))
+    return replace(view, parts=(listed,))
 
 
 def _swapped(view: ItemView) -> ItemView:

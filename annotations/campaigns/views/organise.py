@@ -24,7 +24,7 @@ from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import first_item, question_of
 from annotations.campaigns.queries.ratings import form_of_campaign
-from annotations.campaigns.queries.work_queue import item_view
+from annotations.campaigns.queries.work_queue import item_view, listed_view, responses_of_list
 from annotations.campaigns.question_view import question_previews, tagged
 from common.web import page
 
@@ -116,12 +116,16 @@ def campaign_preview(request: HttpRequest, slug: str) -> HttpResponse:
     if item is not None:
         item.campaign = one
     form = form_of_campaign(one)
-    questions = [] if form is None else question_previews(form)
+    view = None if item is None else item_view(item)
+    if view is not None and item is not None and one.kind == Campaign.Kind.SYSTEMS:
+        view = listed_view(view, item, responses_of_list(item))
+    listed = 0 if view is None else view.listed
+    questions = [] if form is None else question_previews(form, listed)
     context = {
         "section": "campaigns",
         "tab": "preview",
         "campaign": one,
-        "view": None if item is None else tagged(item_view(item), questions),
+        "view": None if view is None else tagged(view, questions),
         "questions": questions,
         "scale": list(enumerate(one.scale_labels, start=1)),
     }

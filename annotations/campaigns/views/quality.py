@@ -281,7 +281,7 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
     if form == "campaign":
         text = json.dumps(campaign_document(campaign), ensure_ascii=False) + "\n"
         return stream_as_file((text,), f"{campaign.slug}-campaign.json", "application/json")
-    if form == "mt-metrics-eval" and campaign.is_of_pairs:
+    if form == "mt-metrics-eval" and campaign.compares:
         raise Http404("mt-metrics-eval holds scores, and raters of pairs give none")
     name = f"{campaign.slug}-ratings" + ("-all" if everything else "")
     if form == "mt-metrics-eval":
@@ -304,12 +304,12 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
         )
     if form == "csv":
         return stream_as_file(
-            csv_of_ratings(found, axes, accounts, questions, campaign.is_of_pairs),
+            csv_of_ratings(found, axes, accounts, questions, campaign.compared_column),
             f"{name}.csv",
             "text/csv; charset=utf-8",
         )
     return stream_as_file(
-        csv_of_revisions(found, axes, accounts, questions, campaign.is_of_pairs),
+        csv_of_revisions(found, axes, accounts, questions, campaign.compared_column),
         f"{name}-revisions.csv",
         "text/csv; charset=utf-8",
     )

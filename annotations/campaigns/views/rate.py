@@ -221,6 +221,7 @@ def _questions(
         typed.answers if typed else None,
         typed.faults if typed else None,
         None if view is None else material_of(view).utterances,
+        0 if view is None else view.listed,
     )
 
 

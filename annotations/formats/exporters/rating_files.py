@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from annotations.formats.exporters.csv_tables import Cell
 from common.tables.csv_text import csv_heading, csv_line
@@ -34,6 +34,8 @@ COLUMNS = {
     "its own",
     "system_b": "of campaigns of pairs only: the system that was shown second; `system` is the "
     "first, and A in the answers",
+    "systems": "of campaigns of lists only: the names as JSON, in the order shown, by which the "
+    "answers name them 1, 2, …",
     "rater": "the pseudonym, `rater 3`",
     "account": "only where names were asked for: the log-in name; empty where it was deleted",
     "rater_state": "`active` or `excluded`",
@@ -62,6 +64,10 @@ COLUMNS = {
     "created_at": "when it was stored",
 }
 """Of the CSV files, in their order, with what is in each: for the reference pages."""
+
+
+Compared = Literal["", "system_b", "systems"]
+"""The column of the other systems: of pairs, of lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +132,7 @@ class RatedItem:
         conversation: of a chat, (speaker, text), oldest first; else None.
         system_b: of a pair, name of the system that was shown second, ``system`` being the first;
             else None.
+        systems: of a list, the systems' names in the order shown; else ().
     """
 
     campaign: str
@@ -148,6 +155,7 @@ class RatedItem:
     conversation: tuple[tuple[str, str], ...] | None = None
     """Of a chat: (speaker, text), oldest first."""
     system_b: str | None = None
+    systems: tuple[str, ...] = ()
 
     @property
     def current(self) -> RevisionRecord:
@@ -218,7 +226,7 @@ def csv_of_ratings(
     axes: Sequence[str],
     accounts: bool = False,
     questions: Sequence[str] | None = None,
-    pairs: bool = False,
+    compared: Compared = "",
 ) -> Iterator[str]:
     """CSV of the current ratings, one row per rating.
 
@@ -229,16 +237,20 @@ def csv_of_ratings(
         accounts: include the column ``account``.
         questions: keys of the form's questions, each of which gets a column ``answer_KEY`` in place
             of the score; None where the campaign has no form.
-        pairs: include the column ``system_b``.
+        compared: include the column ``system_b`` of pairs, or ``systems`` of lists.
 
     Returns:
         Iterator over lines that end in CR LF, first the heading line behind a byte order mark. The
         column ``revision`` is the number of the current revision.
     """
-    head = [*_position_columns(accounts, pairs), *_RATER_COLUMNS]
+    head = [*_position_columns(accounts, compared), *_RATER_COLUMNS]
     yield csv_heading([*head, "revision", *_judgement_columns(axes, questions), *_RATING_FIELDS])
     for rating in ratings:
-        cells = [*_place(rating, accounts, pairs), *_standing(rating)]
+        place = [
+            _answer(list(one)) if isinstance(one, tuple) else one
+            for one in _place(rating, accounts, compared)
+        ]
+        cells = [*place, *_standing(rating)]
         yield csv_line([*cells, *_judgement_cells(rating.current, axes, questions)])
 
 
@@ -247,7 +259,7 @@ def csv_of_revisions(
     axes: Sequence[str],
     accounts: bool = False,
     questions: Sequence[str] | None = None,
-    pairs: bool = False,
+    compared: Compared = "",
 ) -> Iterator[str]:
     """CSV of ratings with their history, one row per revision.
 
@@ -257,18 +269,22 @@ def csv_of_revisions(
         accounts: include the column ``account``.
         questions: keys of the form's questions, each of which gets a column ``answer_KEY`` in place
             of the score; None where the campaign has no form.
-        pairs: include the column ``system_b``.
+        compared: include the column ``system_b`` of pairs, or ``systems`` of lists.
 
     Returns:
         Iterator over lines that end in CR LF, first the heading line behind a byte order mark. The
         column ``current`` is 1 for the revision that holds, else 0.
     """
-    head = [*_position_columns(accounts, pairs), *_RATER_COLUMNS]
+    head = [*_position_columns(accounts, compared), *_RATER_COLUMNS]
     yield csv_heading(
         [*head, "current", "revision", *_judgement_columns(axes, questions), *_RATING_FIELDS]
     )
     for rating in ratings:
-        cells = [*_place(rating, accounts, pairs), *_standing(rating)]
+        place = [
+            _answer(list(one)) if isinstance(one, tuple) else one
+            for one in _place(rating, accounts, compared)
+        ]
+        cells = [*place, *_standing(rating)]
         for revision in rating.revisions:
             yield csv_line(
                 [
@@ -325,9 +341,9 @@ def json_lines(ratings: Iterable[RatedItem], accounts: bool = False) -> Iterator
 
 
 def _document(rating: RatedItem, accounts: bool) -> dict[str, Any]:
-    pairs = rating.system_b is not None
+    compared: Compared = "systems" if rating.systems else "system_b" if rating.system_b else ""
     document: dict[str, Any] = dict(
-        zip(_position_columns(accounts, pairs), _place(rating, accounts, pairs), strict=True)
+        zip(_position_columns(accounts, compared), _place(rating, accounts, compared), strict=True)
     )
     document |= {name: getattr(rating, name) for name in _RATER_COLUMNS}
     document |= _judgement_as_json(rating.current)
@@ -360,13 +376,13 @@ def _listed(axes: tuple[str, ...] | None) -> list[str] | None:
     return None if axes is None else list(axes)
 
 
-def _position_columns(accounts: bool, pairs: bool) -> list[str]:
+def _position_columns(accounts: bool, compared: Compared) -> list[str]:
     *place, rater = _KEY_FIELDS
-    return [*place, *(["system_b"] if pairs else []), rater, *(["account"] if accounts else [])]
+    return [*place, *([compared] if compared else []), rater, *(["account"] if accounts else [])]
 
 
-def _place(rating: RatedItem, accounts: bool, pairs: bool) -> list[Cell]:
-    return [getattr(rating, name) for name in _position_columns(accounts, pairs)]
+def _place(rating: RatedItem, accounts: bool, compared: Compared) -> list[Any]:
+    return [getattr(rating, name) for name in _position_columns(accounts, compared)]
 
 
 def _standing(rating: RatedItem) -> list[Cell]:

@@ -258,7 +258,10 @@
 
     atHand(key) {
       const question = this.asked()[this.at];
-      return question && this.controlsOf(question).find((one) => one.dataset.key === key);
+      if (!question) return undefined;
+      const rows = rowsOf(question);
+      if (rows.length) return inRows(question, rows.every(isChosen) ? [] : rows.filter(isChosen), rows, Number(key) - 1);
+      return this.controlsOf(question).find((one) => one.dataset.key === key);
     }
 
     takes(key) {
@@ -267,10 +270,14 @@
 
     press(key) {
       const control = this.atHand(key);
+      const question = this.questionOf(control);
       const isOne = control.type === "radio";
+      const rows = rowsOf(question);
+      if (rows.length && rows.every(isChosen)) for (const other of rows.flat()) other.checked = false; // anew
       control.checked = isOne || !control.checked;
       control.focus({ preventScroll: true });
       this.changed(control);
+      if (rows.length && !this.isAnswered(question)) return false;
       return isOne && this.nextAfterChoice();
     }
 
@@ -347,6 +354,21 @@
       for (const [name, value] of Object.entries(times)) fields.push([name, String(value)]);
       return fields;
     }
+  }
+
+  // Of a ranking a row for each response, with its ranks; of best and worst one for each of both.
+  function rowsOf(question) {
+    return [...question.querySelectorAll(".option-row")].map((row) => [...row.querySelectorAll("input")]);
+  }
+
+  function isChosen(row) {
+    return row.some((one) => one.checked);
+  }
+
+  // By keys: the numbers of the responses, best first; or the best, then the worst.
+  function inRows(question, chosen, rows, number) {
+    if (question.dataset.type === "best_worst") return (chosen.length ? rows[1] : rows[0])[number];
+    return chosen.includes(rows[number]) ? undefined : rows[number] && rows[number][chosen.length];
   }
 
   function textOf(bubble) {

@@ -88,7 +88,7 @@ class Command(ConsoleCommand):
             campaign = campaign_by_slug(options["slug"])
             if campaign.kind == Campaign.Kind.COLLECTION:
                 raise CommandError(f"{campaign.slug} collects dialogues; nothing is rated in it")
-            if campaign.is_of_pairs and options["format"] == "mt-metrics-eval":
+            if campaign.compares and options["format"] == "mt-metrics-eval":
                 raise CommandError("mt-metrics-eval holds scores, and raters of pairs give none")
             with whole_folder(options["to"], options["replace"]) as folder, read_snapshot():
                 _write(
@@ -127,7 +127,7 @@ def _write(campaign: Campaign, folder: Path, form: str, everything: bool, names:
                     axes,
                     names,
                     questions,
-                    campaign.is_of_pairs,
+                    campaign.compared_column,
                 ),
             )
         if adjudication_count(campaign):
