@@ -3,6 +3,7 @@ nothing learned."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,17 @@ def save_bert(
     config = transformers.BertConfig(**_bert_size(positions), num_labels=outputs)
     getattr(transformers, class_name)(config).save_pretrained(folder)
     (tokenizer or word_tokenizer()).save_pretrained(folder)
+    return folder
+
+
+def save_nli(
+    folder: Path, labels: tuple[str, ...] = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
+) -> Path:
+    """A classifier of pairs whose configuration names its outputs."""
+    save_bert(folder, "BertForSequenceClassification", outputs=len(labels))
+    config = json.loads((folder / "config.json").read_text())
+    names = {"id2label": dict(enumerate(labels)), "label2id": {n: i for i, n in enumerate(labels)}}
+    (folder / "config.json").write_text(json.dumps({**config, **names}))
     return folder
 
 

@@ -49,7 +49,12 @@ METHODS = {
     "unknown": "Unknown type",
 }
 ORIGINS = {"ours": "built in", "submitted": "submitted as scores"}
-_TRAINED = frozenset({"bleurt", "unieval", "usr_mlm", "usr_retrieval", "bert_ruber", "maude_style"})
+_TRAINED = frozenset(
+    {
+        *("bleurt", "unieval", "usr_mlm", "usr_retrieval", "bert_ruber", "maude_style"),
+        *("persona_contradiction", "persona_consistency"),
+    }
+)
 _TRAINED_HERE = ("density", "cmn")
 """A family's name, and what its variants' names begin with."""
 _LIKELIHOODS = frozenset({"gpt2_coherency", "pmi"})

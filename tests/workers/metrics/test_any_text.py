@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from annotations.formats.records import Utterance
 from common.estimates import Undefined
-from tests.workers.checkpoints import WORDS, save_bert, save_t5
+from tests.workers.checkpoints import WORDS, save_bert, save_nli, save_t5
 from workers.inference import resources
 from workers.metrics.base import Example, Score
 from workers.metrics.common.configuration import Configuration, parse
@@ -27,10 +28,11 @@ PAIRS = [
 ]
 """Those that compare a response with a reference and remember what came out."""
 ENCODED = [*PAIRS, "simcse", "context_similarity"]
-CHECKPOINTS = {
-    "bleurt": "BertForSequenceClassification",
-    "usr_mlm": "BertForMaskedLM",
-    "unieval": "",
+CHECKPOINTS: dict[str, Callable[[Path], Path]] = {
+    "bleurt": partial(save_bert, class_name="BertForSequenceClassification"),
+    "usr_mlm": partial(save_bert, class_name="BertForMaskedLM"),
+    "unieval": save_t5,
+    "persona_contradiction": save_nli,
 }
 ROUNDING = 1e-4
 """Of float32 sums in another order; random weights are large."""
@@ -96,10 +98,7 @@ def configuration(
     name = request.param
     if name not in CHECKPOINTS:
         return parse(f"{name}[model={encoder}]")
-    folder = tmp_path_factory.mktemp(name)
-    return parse(
-        f"{name}[model={save_bert(folder, CHECKPOINTS[name]) if CHECKPOINTS[name] else save_t5(folder)}]"
-    )
+    return parse(f"{name}[model={CHECKPOINTS[name](tmp_path_factory.mktemp(name))}]")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from workers.inference import resources
 from workers.inference.encoders.headed_model import Head, HeadedModel
-from workers.inference.encoders.tokens import Input
+from workers.inference.encoders.tokens import Input, Tokens
 from workers.inference.model_files import ModelFiles, model_files
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class SequenceScorer:
 
         Where a pair is too long the end of the longer text is cut, token by token, as BLEURT does.
         """
-        inputs = self._inputs(pairs)
+        inputs = pair_inputs(self._headed.tokens, pairs, self.max_tokens)
 
         def of_batch(batch: list[int]) -> torch.Tensor:
             output = self._headed.model(**self._headed.tensors([inputs[index] for index in batch]))
@@ -61,20 +61,20 @@ class SequenceScorer:
         values = self._headed.values(inputs, of_batch, progress)
         return [PairScore(float(value), one.cut) for value, one in zip(values, inputs, strict=True)]
 
-    def _inputs(self, pairs: Sequence[tuple[str, str]]) -> list[Input]:
-        tokens = self._headed.tokens
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        ids = dict(zip(texts, tokens.ids(texts), strict=True))
-        capacity = self.max_tokens - tokens.special_tokens(texts=2)
-        inputs = []
-        for first, second in pairs:
-            retained_first, retained_second = cut_longer(ids[first], ids[second], capacity)
-            cut = len(ids[first]) + len(ids[second]) > capacity
-            inputs.append(tokens.framed([retained_first, retained_second], cut))
-        return inputs
+
+def pair_inputs(tokens: Tokens, pairs: Sequence[tuple[str, str]], longest: int) -> list[Input]:
+    """One each, in order; a pair that is too long loses what ``cut_longer`` takes."""
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    ids = dict(zip(texts, tokens.ids(texts), strict=True))
+    capacity = longest - tokens.special_tokens(texts=2)
+    inputs = []
+    for first, second in pairs:
+        cut = len(ids[first]) + len(ids[second]) > capacity
+        inputs.append(tokens.framed(cut_longer(ids[first], ids[second], capacity), cut))
+    return inputs
 
 
-def cut_longer(first: list[int], second: list[int], capacity: int) -> tuple[list[int], list[int]]:
+def cut_longer(first: list[int], second: list[int], capacity: int) -> list[list[int]]:
     """The beginnings of both that ``capacity`` holds: the last token of the longer one goes, of two
     equally long ones that of the second, until they fit."""
     of_first, of_second = len(first), len(second)
@@ -83,7 +83,7 @@ def cut_longer(first: list[int], second: list[int], capacity: int) -> tuple[list
             of_first -= 1
         else:
             of_second -= 1
-    return first[:of_first], second[:of_second]
+    return [first[:of_first], second[:of_second]]
 
 
 def sequence_scorer_for(name: str) -> SequenceScorer:

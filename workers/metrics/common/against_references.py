@@ -34,6 +34,9 @@ class AgainstReferences:
     punctuation alone. A response whose letters the tokeniser does not read has no score.
     """
 
+    without_text = NO_REFERENCE
+    without_readable_text = NO_READABLE_REFERENCE
+
     def __init__(
         self, options: Mapping[str, OptionValue], compare: Comparison, content_only: bool = False
     ) -> None:
@@ -71,6 +74,10 @@ class AgainstReferences:
             progress(len(scores))
         return scores
 
+    def texts_of(self, example: Example) -> tuple[str, ...]:
+        """What the response is compared with."""
+        return example.references
+
     def account(self) -> Account:
         """Run metadata of the last call."""
         read = [Read(tokens) for tokens in self._tokens]
@@ -78,14 +85,14 @@ class AgainstReferences:
 
     def _score_one(self, example: Example) -> Score:
         analyse = self._analyse
-        references = [analyse(reference) for reference in example.references if reference.strip()]
+        references = [analyse(text) for text in self.texts_of(example) if text.strip()]
         response = analyse(example.response)
         tokens = len(response.tokens)
         for reference in references:
             tokens += len(reference.tokens)
         self._tokens.append(tokens)
         if tokens == len(response.tokens):
-            return NO_READABLE_REFERENCE if references else NO_REFERENCE
+            return self.without_readable_text if references else self.without_text
         if (
             not response.tokens
             and not example.response.isascii()

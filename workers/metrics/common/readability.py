@@ -133,7 +133,10 @@ def read_of_pairs(
 
 
 def read_of_responses(
-    vocabulary: Vocabulary, shown: Sequence[Sequence[str]], scores: list[Any] | None = None
+    vocabulary: Vocabulary,
+    shown: Sequence[Sequence[str]],
+    scores: list[Any] | None = None,
+    unreadable_others: Undefined = UNREADABLE_CONTEXT,
 ) -> list[Read]:
     """Count the tokens of responses that are scored without a reference.
 
@@ -143,6 +146,7 @@ def read_of_responses(
         scores: of the same examples. Changed in place: where the model knows no token of the
             response, or none of the other texts, the score is replaced by the reason. None: tokens
             are only counted.
+        unreadable_others: the reason where it knows none of the other texts.
 
     Returns:
         For each example what was read of the response.
@@ -162,7 +166,7 @@ def read_of_responses(
         if response.is_unreadable:
             scores[place] = UNREADABLE_RESPONSE
         elif sum_of(others).is_unreadable:
-            scores[place] = UNREADABLE_CONTEXT
+            scores[place] = unreadable_others
     return found
 
 
