@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from django.db import IntegrityError, transaction
 
 from annotations.campaigns.actions import quality
 from annotations.campaigns.actions.forms import FormDoesNotFit, write_form
+from annotations.campaigns.actions.importing import import_ratings
 from annotations.campaigns.actions.opening import NotReady, open_campaign
 from annotations.campaigns.actions.publishing import publish, unpublish
 from annotations.campaigns.actions.work_queue import Judgement, fill_queue, give_back, rate
@@ -22,6 +24,7 @@ from annotations.campaigns.queries.question_agreement import question_agreement
 from annotations.campaigns.queries.rating_stream import ratings_to_export
 from annotations.campaigns.queries.ratings import rated_systems
 from annotations.campaigns.queries.work_queue import assignment_views
+from annotations.formats.importers.base import ImportFailed
 from annotations.models import Preference, Response
 from annotations.questions import templates
 from annotations.questions.answers import preferences_in, with_names
@@ -332,3 +335,59 @@ def test_a_draft_of_lists_is_made_on_the_page() -> None:
     campaign = Campaign.objects.get()
     assert (campaign.kind, campaign.form.schema["name"]) == ("systems", "best-worst")
     assert open_campaign(campaign).items == 6
+
+
+# --- read again -----------------------------------------------------------------------------------
+
+
+def exported(folder: Path, form: str = "ranking") -> tuple[Campaign, list[dict[str, Any]]]:
+    campaign = listing(form)
+    for rater, order in zip(made_raters(campaign, 2), ("abc", "cba"), strict=True):
+        judge(rater, order, best_worst=form == "best-worst")
+    call_command("export_ratings", campaign.slug, "--to", str(folder), "--format", "jsonl")
+    lines = (folder / "ratings.jsonl").read_text().splitlines()
+    return campaign, [json.loads(line) for line in lines]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("form", ["ranking", "best-worst"])
+def test_exported_lists_are_read_again_with_orders_and_agreement(form: str, tmp_path: Path) -> None:
+    campaign, _lines = exported(tmp_path, form)
+    read, count = import_ratings(campaign.version, tmp_path, "again")
+    assert count == 4
+    kept = ("system", "systems", "answers", "rater", "position", "counts", "turn")
+    call_command("export_ratings", "again", "--to", str(tmp_path / "b"), "--format", "jsonl")
+    both = [
+        [
+            {name: json.loads(line)[name] for name in kept}
+            for line in (folder / "ratings.jsonl").read_text().splitlines()
+        ]
+        for folder in (tmp_path, tmp_path / "b")
+    ]
+    assert both[0] == both[1]
+    (one,), (other,) = question_agreement(campaign), question_agreement(read)
+    assert [c.estimate.value for c in one.coefficients] == [
+        c.estimate.value for c in other.coefficients
+    ]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("systems", "fault"),
+    [
+        (["ash"], "must be 2 to 10 names, each once"),
+        (["ash", "ash", "birch"], "must be 2 to 10 names, each once"),
+        (["ash", "birch"], "must be those of the first line"),
+        (["ash", "birch", "oak"], "must be those of the first line"),
+        (None, "systems"),
+        ("ash", "systems"),
+    ],
+)
+def test_a_line_with_other_systems_is_refused(systems: Any, fault: str, tmp_path: Path) -> None:
+    campaign, lines = exported(tmp_path)
+    lines[-1]["systems"] = systems
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (tmp_path / "ratings.jsonl").write_text(text)
+    with pytest.raises(ImportFailed, match=fault):
+        import_ratings(campaign.version, tmp_path, "again")
+    assert Campaign.objects.count() == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -45,16 +45,19 @@ ItemKey = tuple[str, int | None, frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class ImportedItem:
-    """``item`` is not stored yet; ``texts``: those that are judged, by system."""
+    """``item`` is not stored yet; ``texts``: those that are judged, by system; ``responses``: the
+    keys of the first ones."""
 
     item: Item
     texts: Mapping[str, Sequence[str]]
+    responses: Mapping[str, int]
 
     def material_for(self, rating: RatingLine) -> Material:
         """The texts by their number on the rater's page: of pairs they take turns."""
         columns = [self.texts[name] for name in _systems_of(rating)]
         shown = chain.from_iterable(zip(*columns, strict=True))
-        return Material(dict(enumerate(shown, start=1)))
+        utterances = dict(enumerate(shown, start=1))
+        return Material(utterances, tuple(map(str, utterances)) if rating.systems else ())
 
 
 def import_ratings(
@@ -85,7 +88,7 @@ def import_ratings(
         if Campaign._base_manager.filter(slug=slug).exists():
             raise SlugTaken
         campaign = _store_campaign(version, asked, slug, name, by)
-        _store_ratings(campaign, ratings, {key: one.item for key, one in items.items()})
+        _store_ratings(campaign, ratings, items)
         audit.record(
             by,
             "campaign.imported",
@@ -103,6 +106,8 @@ def _key(rating: RatingLine) -> ItemKey:
 
 def _systems_of(rating: RatingLine) -> list[str]:
     """As shown."""
+    if rating.systems:
+        return list(rating.systems)
     return [rating.system, *([] if rating.system_b is None else [rating.system_b])]
 
 
@@ -133,11 +138,15 @@ def _items(
         if dialogue is None:
             problems.add(rating.line, "dialogue", f"the corpus has no {rating.dialogue[:80]!r}")
             continue
+        fields = repeat("systems") if rating.systems else ("system", "system_b")
         unknown = [
             (field, name)
-            for field, name in zip(("system", "system_b"), _systems_of(rating), strict=False)
+            for field, name in zip(fields, _systems_of(rating), strict=False)
             if name not in systems
         ]
+        if set(rating.systems) != set(ratings[0].systems):
+            problems.add(rating.line, "systems", "must be those of the first line")
+            continue
         for field, name in unknown:
             problems.add(rating.line, field, f"the corpus has no {name[:80]!r}")
         if unknown:
@@ -169,20 +178,18 @@ def _item(
             return system
     first, *others = judged
     keys = [own[0][0] if turn is not None and own[0] else None for own in responses]
-    item = Item(
-        dialogue=dialogue,
-        turn=turn,
-        system=first,
-        response_id=keys[0],
-        system_b=others[0] if others else None,
-        response_b_id=keys[1] if others else None,
-    )
+    item = Item(dialogue=dialogue, turn=turn)
+    if not rating.systems:
+        item.system, item.response_id = first, keys[0]
+        item.system_b = others[0] if others else None
+        item.response_b_id = keys[1] if others else None
     return ImportedItem(
         item,
         {
             system.name: [one[1] if one else "" for one in own]
             for system, own in zip(judged, responses, strict=True)
         },
+        {system.name: own[0][0] for system, own in zip(judged, responses, strict=True) if own[0]},
     )
 
 
@@ -261,14 +268,14 @@ def _form_version(campaign: Campaign, number: int, form: Form) -> FormVersion:
 
 
 def _store_ratings(
-    campaign: Campaign, ratings: Sequence[RatingLine], items: Mapping[ItemKey, Item]
+    campaign: Campaign, ratings: Sequence[RatingLine], read: Mapping[ItemKey, ImportedItem]
 ) -> None:
+    items = {key: one.item for key, one in read.items()}
     for item in items.values():
         item.campaign = campaign
     Item.objects.bulk_create(items.values(), batch_size=ROWS_AT_A_TIME)
-    campaign.systems.set(
-        {one for item in items.values() for one in (item.system, item.system_b) if one is not None}
-    )
+    names = {name for one in read.values() for name in one.texts}
+    campaign.systems.set(campaign.version.systems.filter(name__in=names))
     people = _store_raters(campaign, ratings)
     assignments = [
         Assignment(
@@ -281,6 +288,7 @@ def _store_ratings(
             is_swapped=None
             if rating.system_b is None
             else rating.system_b == items[_key(rating)].system.name,
+            shown=[read[_key(rating)].responses[name] for name in rating.systems] or None,
             claimed_at=rating.revisions[0].created_at,
             finished_at=rating.revisions[0].created_at,
         )

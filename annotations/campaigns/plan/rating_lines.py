@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from annotations.campaigns.plan.form_changes import is_about
+from annotations.campaigns.plan.lists import MOST_SYSTEMS
 from annotations.campaigns.scale import HIGHEST, LOWEST
 from annotations.formats.importers.fields import JsonObject, all_or_none
 from annotations.formats.importers.json_source import json_lines
@@ -20,12 +21,13 @@ from annotations.questions.reading import FormError, form_of
 from annotations.questions.schema import Form
 from common.text import MAX_ASPECT, MAX_NAME
 
-Kind = Literal["turn", "dialogue", "pair", "dialogue_pair"]
+Kind = Literal["turn", "dialogue", "pair", "dialogue_pair", "systems"]
 KINDS: dict[str, Kind] = {
     "turn": "turn",
     "dialogue": "dialogue",
     "pair": "pair",
     "dialogue_pair": "dialogue_pair",
+    "systems": "systems",
 }
 PAIRED: tuple[Kind, ...] = ("pair", "dialogue_pair")
 WHOLE: tuple[Kind, ...] = ("dialogue", "dialogue_pair")
@@ -94,6 +96,7 @@ class RatingLine:
         turn: number; None of a whole dialogue.
         system: name; of a pair, the one that was shown first.
         system_b: of a pair, the one that was shown second; None elsewhere.
+        systems: of a list, in the order shown; () elsewhere.
         rater: number of the pseudonym, from 1.
         is_excluded: whether the rater was excluded.
         counts: whether it was one of the item's k ratings.
@@ -108,6 +111,7 @@ class RatingLine:
     turn: int | None
     system: str
     system_b: str | None
+    systems: tuple[str, ...]
     rater: int
     is_excluded: bool
     counts: bool
@@ -157,7 +161,7 @@ def read_campaign(path: Path, problems: Problems) -> AskedCampaign | None:
     if below is not None and not LOWEST < below <= HIGHEST + 1:
         document.complain("axes_below", f"must lie between {LOWEST + 1} and {HIGHEST + 1}")
     guidelines, forms = _guidelines(document), _forms(document, kind or "")
-    if kind in PAIRED and not document.value.get("forms"):
+    if kind in (*PAIRED, "systems") and not document.value.get("forms"):
         document.complain("forms", "must hold a form: pairs are compared by one")
     simulated = document.flag("simulated")
     if problems.found or name is None or per_item is None or labels is None or axes is None:
@@ -262,7 +266,8 @@ def _rating(line: JsonObject, number: int, asked: AskedCampaign) -> RatingLine |
     read = all_or_none([_revision(one, asked) for one in revisions or ()])
     if read is not None and [one.number for one in read] != list(range(1, len(read) + 1)):
         line.complain("revisions", "must be numbered from 1")
-    dialogue, system = line.text("dialogue", MAX_NAME), line.text("system", MAX_NAME)
+    dialogue, listed = line.text("dialogue", MAX_NAME), _listed(line, asked)
+    system = listed[0] if listed else line.text("system", MAX_NAME)
     other = line.text("system_b", MAX_NAME) if asked.kind in PAIRED else None
     if other is not None and other == system:
         line.complain("system_b", "is the system itself")
@@ -276,6 +281,7 @@ def _rating(line: JsonObject, number: int, asked: AskedCampaign) -> RatingLine |
         turn=turn,
         system=system,
         system_b=other,
+        systems=listed,
         rater=int(rater[1]),
         is_excluded=state == "excluded",
         counts=counts,
@@ -284,6 +290,15 @@ def _rating(line: JsonObject, number: int, asked: AskedCampaign) -> RatingLine |
         system_propensity=of_system,
         revisions=read or (),
     )
+
+
+def _listed(line: JsonObject, asked: AskedCampaign) -> tuple[str, ...]:
+    if asked.kind != "systems":
+        return ()
+    names = line.texts("systems", MAX_NAME) or ()
+    if line.has("systems") and not 2 <= len(set(names)) == len(names) <= MOST_SYSTEMS:
+        line.complain("systems", f"must be 2 to {MOST_SYSTEMS} names, each once")
+    return tuple(names)
 
 
 def _revision(line: JsonObject, asked: AskedCampaign) -> RevisionLine | None:
