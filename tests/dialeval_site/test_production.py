@@ -165,7 +165,7 @@ def test_a_proxy_that_took_https_is_believed(pages: dict[str, Any]) -> None:
 
 
 def test_assets_have_names_that_change_with_their_content(pages: dict[str, Any]) -> None:
-    assert re.search(r"/static/dialeval/base\.[0-9a-f]{12}\.css", pages["home"]["body"])
+    assert re.search(r"/static/dialeval/site-home\.[0-9a-f]{12}\.css", pages["home"]["body"])
 
 
 def test_the_log_in_page_of_production_offers_no_demo(pages: dict[str, Any]) -> None:

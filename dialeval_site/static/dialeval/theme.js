@@ -1,23 +1,16 @@
-// Before the first paint: the theme that the reader chose. Runs in the head, blocking, so it stays this short.
+// The theme that the reader chose is in a cookie: base.html draws with it, so no page waits for this script.
 (function () {
   "use strict";
   const root = document.documentElement;
-  const key = "dialeval-theme";
 
   function remembered() {
-    try {
-      return localStorage.getItem(key) || "system";
-    } catch {
-      return "system"; // storage is switched off: follow the system
-    }
+    const found = document.cookie.match(/(?:^|; )theme=(light|dark)(?:;|$)/);
+    return found ? found[1] : "system";
   }
 
   function remember(theme) {
-    try {
-      localStorage.setItem(key, theme);
-    } catch {
-      // The choice then lasts as long as the page.
-    }
+    const age = theme === "system" ? 0 : 31536000;
+    document.cookie = `theme=${theme}; path=/; max-age=${age}; samesite=lax`;
   }
 
   function apply(theme) {
@@ -26,7 +19,6 @@
   }
 
   apply(remembered());
-  root.classList.add("has-script");
 
   document.addEventListener("DOMContentLoaded", function () {
     const control = document.querySelector("[data-theme-switch]");

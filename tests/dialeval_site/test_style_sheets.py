@@ -1,0 +1,59 @@
+"""Collected style sheets: what one imports is written into it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.core.files.storage import FileSystemStorage
+
+from dialeval_site.config.style_sheets import StyleSheetStorage
+
+SHEETS = {
+    "first.css": "/* one */\nbody { color: red; }\n",
+    "paper.css": "nav { display: none; }\n",
+    "site.css": '@import "first.css";\n@import "paper.css" print;\n',
+    "page.css": '@import "site.css";\nh1 { margin: 0; }\n',
+}
+
+
+def collected(folder: Path) -> tuple[StyleSheetStorage, dict[str, str]]:
+    """As collectstatic does it: copied, then made ready."""
+    source = FileSystemStorage(folder / "source")
+    storage = StyleSheetStorage(location=folder / "static", base_url="/static/")
+    paths = {}
+    for name, text in SHEETS.items():
+        for root in ("source", "static"):
+            file = folder / root / "dialeval" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        paths[f"dialeval/{name}"] = (source, f"dialeval/{name}")
+    hashed = {name: new for name, new, _ in storage.post_process(paths)}
+    return storage, hashed
+
+
+def test_an_imported_sheet_is_written_out_through_others_and_print_is_a_rule(
+    tmp_path: Path,
+) -> None:
+    storage, hashed = collected(tmp_path)
+    with storage.open(hashed["dialeval/page.css"]) as sheet:
+        text = sheet.read().decode()
+    assert [line for line in text.split("\n") if line] == [
+        "/* one */",
+        "body { color: red; }",
+        "@media print {",
+        "nav { display: none; }",
+        "}",
+        "h1 { margin: 0; }",
+    ]
+
+
+def test_a_changed_import_is_seen_where_the_folder_was_collected_before(tmp_path: Path) -> None:
+    _, before = collected(tmp_path)
+    (tmp_path / "source/dialeval/first.css").write_text("body { color: blue; }\n")
+    storage = StyleSheetStorage(location=tmp_path / "static", base_url="/static/")
+    source = FileSystemStorage(tmp_path / "source")
+    paths = {f"dialeval/{name}": (source, f"dialeval/{name}") for name in SHEETS}
+    after = {name: new for name, new, _ in storage.post_process(paths)}
+    assert after["dialeval/page.css"] != before["dialeval/page.css"]
+    with storage.open(after["dialeval/page.css"]) as sheet:
+        assert "blue" in sheet.read().decode()
