@@ -226,7 +226,7 @@ def ratings_table(campaign: Campaign, ratings: Iterable[Assignment]) -> Table:
     """Newest first, as ``ratings`` are."""
     form = form_of_campaign(campaign)
     answer_columns = (
-        (Column("score", _("Score"), **_COUNT), Column("low", _("Marked low")))
+        (Column("score", _("Score"), **_COUNT), Column("low", _("Marked low"), detail=True))
         if form is None
         else tuple(
             Column(f"q-{question.key}", question.name, detail=place >= QUESTIONS_SHOWN)
@@ -246,8 +246,9 @@ def ratings_table(campaign: Campaign, ratings: Iterable[Assignment]) -> Table:
             "counts",
             _("Counts"),
             help=_("Whether it is one of the item's ratings that statistics read."),
+            detail=True,
         ),
-        Column("comment", _("Comment")),
+        Column("comment", _("Comment"), detail=True),
         Column(
             "revision",
             _("Revision"),

@@ -111,6 +111,26 @@ class UploadForm(forms.Form):
         self.data["uploaded"] = self.upload.token if self.upload else ""
 
 
+FORMAT_GROUPS = (
+    (gettext_lazy("Tables"), ("table", "message-rows", "response-pairs", "ratings")),
+    (gettext_lazy("Conversations"), ("messages", "sharegpt", "openai-batch")),
+    (gettext_lazy("Traces"), ("langfuse", "openinference", "otel-genai")),
+    (
+        gettext_lazy("Preferences"),
+        ("preferences", "openai-preferences", "unpaired-preferences", "completions"),
+    ),
+    (
+        gettext_lazy("Annotation tools and crowdsourcing"),
+        (
+            *("label-studio", "argilla", "potato", "doccano", "prodigy"),
+            *("mturk", "prolific", "google-forms", "qualtrics"),
+        ),
+    ),
+    ("dialeval", ("jsonl", "csv", "dataset")),
+)
+"""Names of formats by what a file is; all others are of one published corpus."""
+
+
 class CorpusForm(UploadForm):
     """What the file itself must be is said by its importer."""
 
@@ -179,9 +199,15 @@ class CorpusForm(UploadForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        formats = {one.name: f"{one.name}: {one.summary}" for one in importers().values()}
+        groups = [
+            (heading, [(name, formats.pop(name)) for name in names])
+            for heading, names in FORMAT_GROUPS
+        ]
         self.fields["format"].choices = [  # type: ignore[attr-defined]
             ("", _("Detect from the file")),
-            *((one.name, f"{one.name}: {one.summary}") for one in importers().values()),
+            *groups,
+            (_("Published corpora"), list(formats.items())),
         ]
 
     @property

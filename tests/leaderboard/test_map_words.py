@@ -87,7 +87,7 @@ def test_the_metric_that_beats_most_others_is_named() -> None:
 def test_where_nothing_differs_it_says_so() -> None:
     assert (
         ahead_text(comparisons((0, 1, 0.2, 0.4), (0, 2, 0.1, 0.05)))[0]
-        == "No two of 3 metrics can be told apart:"
+        == "No two of 3 metrics differ significantly:"
     )
     assert ahead_text(comparisons((0, 1, None, None)))[0] == ""
 

@@ -186,7 +186,7 @@ def test_older_numbers_say_how_old_they_are(version: CorpusVersion) -> None:
 def test_without_a_worker_the_page_says_what_to_do(version: CorpusVersion) -> None:
     shown(version)
     Analysis.objects.update(waits_since=timezone.now() - timedelta(hours=1), hinted_at=None)
-    assert "manage.py analyse" in shown(version).content.decode()
+    assert "No worker is running" in shown(version).content.decode()
 
 
 def test_a_download_that_is_not_there_yet_is_no_file(version: CorpusVersion) -> None:

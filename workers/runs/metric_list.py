@@ -24,7 +24,7 @@ COLUMNS = (
     Column(
         "options", "Options", help="Written name[key=value,…]; the defaults are shown.", detail=True
     ),
-    Column("available", "On this machine", detail=True),
+    Column("available", "On this site", detail=True),
     Column("citation", "From", detail=True),
 )
 NOT_AVAILABLE_COLUMNS = (
@@ -170,7 +170,7 @@ def kind_of(configuration: str) -> Kind:
 
 
 def _row(metric: Metric) -> Row:
-    reason = Configuration.of(metric).missing()
+    is_missing = bool(Configuration.of(metric).missing())
     return Row(
         f"metric-{metric.name}",
         {
@@ -186,7 +186,7 @@ def _row(metric: Metric) -> Row:
             "options": Cell(
                 ", ".join(f"{o.name}={written_value(o.default)}" for o in metric.options) or "none"
             ),
-            "available": Cell("no: " + reason if reason else "yes"),
+            "available": Cell("needs to be set up" if is_missing else "available"),
             "citation": Cell(metric.citation),
         },
     )

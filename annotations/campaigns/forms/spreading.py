@@ -12,6 +12,11 @@ from annotations.campaigns.models import Campaign
 from annotations.campaigns.models.campaign import HIGHEST_RATING_WIDTH, HIGHEST_WIDTH
 
 Target = Campaign.Target
+TARGETS = (
+    (Target.NONE.value, gettext_lazy("until every item has all its ratings")),
+    (Target.PAIRS.value, gettext_lazy("until enough pairs of systems differ significantly")),
+    (Target.WIDTH.value, gettext_lazy("until every system's interval is narrow enough")),
+)
 
 
 class _Preset(forms.ChoiceField):
@@ -32,12 +37,12 @@ class AllocationFields(forms.Form):
         help_text=gettext_lazy(
             "Where the order is least sure: each item is of a system drawn with a probability "
             "that is stored with the rating. A fifth of the draws stays even, so no system is "
-            "given up. It takes fewer ratings to the right order of systems; to tell a share of "
-            "pairs apart it takes about as many."
+            "given up. It takes fewer ratings to the right order of systems; for "
+            "significant differences between pairs it takes about as many."
         ),
     )
     target = _Preset(
-        choices=Target.choices,
+        choices=TARGETS,
         initial=Target.NONE,
         label=gettext_lazy("How long raters work"),
         help_text=gettext_lazy(
@@ -50,10 +55,10 @@ class AllocationFields(forms.Form):
         required=False,
         min_value=1,
         max_value=100,
-        label=gettext_lazy("Pairs of systems separated, in percent"),
+        label=gettext_lazy("Pairs of systems that differ significantly, in percent"),
         help_text=gettext_lazy(
             "Of all pairs, those whose difference has an interval without 0. All of them is much: "
-            "two systems that are equally good are never separated."
+            "two systems that are equally good never differ."
         ),
     )
     target_width = forms.FloatField(

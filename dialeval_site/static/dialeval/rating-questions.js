@@ -2,8 +2,7 @@
 // RatingForm, and used as it is. Knows nothing of the server.
 (function () {
   "use strict";
-  const STEPS_FROM = 4; // on a phone so many questions or more are asked one at a time
-  const NARROW = matchMedia("(max-width: 899px)");
+  const NARROW = matchMedia("(max-width: 899px)"); // there questions are asked one at a time, beneath the item
   const PREFIX = "q.";
   const MOST_ROWS = 200; // of marked words in one item
 
@@ -101,7 +100,7 @@
     }
 
     get isStepping() {
-      return NARROW.matches && this.all().length >= STEPS_FROM;
+      return NARROW.matches;
     }
 
     // Of the rows for marked words those that are filled, and one more.
@@ -136,7 +135,8 @@
         question.classList.toggle("now", place === this.at);
         question.classList.toggle("away", isStepping && place !== this.at);
         question.classList.toggle("done", this.isAnswered(question));
-        question.querySelector("[data-place]").textContent = fillIn(this.words.place, { n: place + 1, all: asked.length });
+        question.querySelector("[data-place]").textContent =
+          asked.length > 1 ? fillIn(this.words.place, { n: place + 1, all: asked.length }) : "";
       });
       const answered = asked.filter((question) => this.isAnswered(question)).length;
       this.count.textContent = fillIn(this.words.answered, { n: answered, all: asked.length });

@@ -73,7 +73,7 @@ def team_new(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             messages.success(
                 request,
-                _("The team %(team)s is made. Send the link to those who work with you.")
+                _("Team created: %(team)s. Send the link to those who work with you.")
                 % {"team": made.name},
             )
             return redirect("team", slug)

@@ -61,11 +61,9 @@ def ahead_text(found: Comparisons) -> Finding:
             better[first if difference > 0 else second] += 1
     differ = sum(better.values())
     if not differ:
-        pairs = (
-            "The two metrics cannot" if tests == 1 else f"No two of {len(found.names)} metrics can"
-        )
+        pairs = "The two metrics do not" if tests == 1 else f"No two of {len(found.names)} metrics"
         return (
-            f"{pairs} be told apart:",
+            f"{pairs} differ significantly:",
             "which of them correlates better with human ratings may be chance.",
         )
     best = max(better, key=lambda number: (better[number], found.lead(number)))

@@ -36,8 +36,8 @@ def correlation_ceiling(reliability: Estimate) -> Estimate:
         return reliability
     if reliability.value <= 0:
         return Estimate.undefined(
-            "the halves of the raters do not agree: the reliability is "
-            f"{written(reliability.value, 2)}, and has no root"
+            "the raters do not agree with each other (reliability "
+            f"{written(reliability.value, 2)}), so there is no highest possible correlation"
         )
     ends = reliability.ci
     ci = None if ends is None else (math.sqrt(max(ends[0], 0.0)), math.sqrt(ends[1]))

@@ -19,7 +19,7 @@ def join(person: Person, team: str) -> None:
     person.write(Name_of_the_team=team)
     person.press("Create team")
     person.sees(team)
-    person.follow("To the rounds")
+    person.follow("Choose a round")
 
 
 def go_to_the_round(person: Person, name: str) -> None:
