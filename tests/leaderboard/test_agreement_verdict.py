@@ -72,7 +72,7 @@ def test_the_gauge_ends_at_0_and_1() -> None:
 
 def test_what_stands_beside_alpha_is_undefined_with_its_reason() -> None:
     figures = verdict(document(0.5)).figures
-    assert figures[0][1] == "undefined: fewer than two raters"
+    assert figures[0][1:] == ("–", "undefined: fewer than two raters")
     assert figures[1][1] == "0.50 [0.40, 0.60]"
 
 

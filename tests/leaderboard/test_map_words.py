@@ -52,18 +52,18 @@ def correlations(values: dict[tuple[int, int], float | None]) -> Correlations:
 def test_the_two_most_alike_and_the_one_that_is_least_like_the_others_are_named() -> None:
     """Means: a (0.95 + 0.1) / 2 = 0.525, b (0.95 + 0.3) / 2 = 0.625, c (0.1 + 0.3) / 2 = 0.2."""
     finding, rest = tied_text(correlations({(0, 1): 0.95, (0, 2): 0.1, (1, 2): 0.3}))
-    assert finding == "a and b say nearly the same (r 0.95)."
-    assert rest == "1 of 3 pairs reaches 0.9. c is least like the others (r 0.20 on the mean)."
+    assert finding == "a and b correlate very strongly (r 0.95)."
+    assert rest == "1 of 3 pairs reaches 0.9. c correlates least with the others (r 0.20 on average)."
 
 
 def test_of_two_metrics_one_sentence_is_enough() -> None:
-    assert tied_text(correlations({(0, 1): 0.5})) == ("a and b are the most alike (r 0.50).", "")
+    assert tied_text(correlations({(0, 1): 0.5})) == ("a and b correlate most (r 0.50).", "")
 
 
 def test_a_pair_without_a_correlation_is_no_pair() -> None:
     finding, rest = tied_text(correlations({(0, 1): None, (0, 2): 0.75, (1, 2): 0.2}))
     assert (finding, rest[:28]) == (
-        "a and c say much the same (r 0.75).",
+        "a and c correlate strongly (r 0.75).",
         "None of 2 pairs reaches 0.9.",
     )
     assert tied_text(correlations({(0, 1): None}))[0] == ""

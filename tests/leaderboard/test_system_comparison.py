@@ -235,7 +235,7 @@ def test_the_better_one_is_named_with_a_positive_difference() -> None:
 
 def test_what_cannot_be_told_apart_is_said_so() -> None:
     assert finding(document_of((-0.5, 0.1), (0.1, 0.2)))[0] == (
-        "People do not tell left and right apart: −0.20 points [−0.50, 0.10], p = 0.010."
+        "left and right do not differ significantly: −0.20 points [−0.50, 0.10], p = 0.010."
     )
 
 

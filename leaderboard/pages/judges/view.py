@@ -146,7 +146,7 @@ def judge_bias(request: HttpRequest, slug: str) -> HttpResponse:
     text = configuration.text
     found = look(version, bias.judge_bias, aspect=aspect, text=text)
     if found.answer is None:
-        return waiting_page(request, context, found, page_name="Judge hygiene", below_tab=True)
+        return waiting_page(request, context, found, page_name="Bias checks", below_tab=True)
     tables = bias_tables(found.answer, text, version.corpus.name)
     named = {table.id: table for table in tables}
     context |= {
@@ -189,7 +189,7 @@ def _on_corpus(
         "parts": [
             ("runs", "All judges", reverse("judge-runs", args=[slug]) + query),
             ("inspect", "Responses", reverse("judge-inspector", args=[slug]) + query),
-            ("hygiene", "Hygiene", reverse("judge-hygiene", args=[slug]) + query),
+            ("hygiene", "Bias checks", reverse("judge-hygiene", args=[slug]) + query),
         ],
         "here": here,
     }

@@ -76,7 +76,7 @@ class Correlations:
         """Each metric's nearest, and the one that is least like it."""
         columns = [Column("metric", "metric")]
         for place in range(1, min(NAMED, len(self.names) - 1) + 1):
-            group = f"{_ordinal(place)} nearest" if place > 1 else "nearest"
+            group = f"{_ordinal(place)} most similar" if place > 1 else "most similar"
             columns += [
                 Column(f"near_{place}", "metric", "link", group=group, detail=place > 1),
                 Column(
@@ -89,15 +89,15 @@ class Correlations:
                 ),
             ]
         columns += [
-            Column("far", "metric", "link", group="least like it"),
+            Column("far", "metric", "link", group="least similar"),
             Column(
-                "r_far", COEFFICIENT_LABELS[self.coefficient], "estimate", 2, group="least like it"
+                "r_far", COEFFICIENT_LABELS[self.coefficient], "estimate", 2, group="least similar"
             ),
         ]
         rows = tuple(self._nearest_row(number) for number in self.similar)
         return Table(
             "nearest-metrics",
-            f"Which metrics say the same: {COEFFICIENT_LABELS[self.coefficient]}, {self.level} "
+            f"Most and least similar metrics: {COEFFICIENT_LABELS[self.coefficient]}, {self.level} "
             "level",
             tuple(columns),
             rows,

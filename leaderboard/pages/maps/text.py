@@ -28,9 +28,10 @@ def tied_text(found: Correlations) -> Finding:
         return "", "Between no two of these metrics there is a correlation."
     symbol = SYMBOLS[found.coefficient]
     (first, second), highest = max(values.items(), key=lambda one: one[1])
-    phrase = "are the most alike"
+    phrase = "correlate most"
     if highest >= MUCH_THE_SAME:
-        phrase = "say nearly the same" if highest >= NEARLY_THE_SAME else "say much the same"
+        is_near = highest >= NEARLY_THE_SAME
+        phrase = "correlate very strongly" if is_near else "correlate strongly"
     finding = (
         f"{found.names[first]} and {found.names[second]} {phrase} ({symbol} {written(highest, 2)})."
     )
@@ -45,8 +46,8 @@ def tied_text(found: Correlations) -> Finding:
     alone = min(means, key=lambda number: means[number])
     return finding, (
         f"{written(same, 0) if same else 'None'} of {written(len(values), 0)} pairs "
-        f"{'reach' if same > 1 else 'reaches'} {NEARLY_THE_SAME}. {found.names[alone]} is least "
-        f"like the others ({symbol} {written(means[alone], 2)} on the mean)."
+        f"{'reach' if same > 1 else 'reaches'} {NEARLY_THE_SAME}. {found.names[alone]} correlates "
+        f"least with the others ({symbol} {written(means[alone], 2)} on average)."
     )
 
 

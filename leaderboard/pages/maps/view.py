@@ -33,7 +33,7 @@ from leaderboard.results.pages import waiting_page
 from leaderboard.system_sets import system_note, systems_or_404
 
 SHOWN = {
-    "correlation": "how far two metrics say the same",
+    "correlation": "correlations between metrics",
     "significance": "which metric agrees better with raters",
 }
 LEVELS = ("turn", "dialogue", "system")

@@ -43,7 +43,7 @@ def verdict(document: AgreementReport) -> Verdict:
     value, ci = ordinal.value, ordinal.ci
     if value is None:
         return Verdict(_("No verdict: %(reason)s.") % {"reason": ordinal.reason})
-    alpha = _with_interval(ordinal)
+    alpha = with_interval(value, ci, 2)
     sentence = f"{_judged(value)} {_measured(alpha, value, ci)}"
     low, high = ci or (value, value)
     return Verdict(
@@ -51,19 +51,19 @@ def verdict(document: AgreementReport) -> Verdict:
         alpha,
         Gauge(_percent(value), _percent(low), _percent(high)),
         (
-            (
+            _figure(
                 _("A single rater with the others, r"),
-                _with_interval(document.leave_one_out["pearson"].mean),
+                document.leave_one_out["pearson"].mean,
                 _("a metric that reaches this agrees as well as one rater"),
             ),
-            (
+            _figure(
                 _("Mean rating of an item"),
-                _with_interval(document.icc.mean_of_k),
+                document.icc.mean_of_k,
                 _("reliability, ICC(2,k)"),
             ),
-            (
+            _figure(
                 _("Exact agreement, α nominal"),
-                _with_interval(document.krippendorff_alpha["nominal"]),
+                document.krippendorff_alpha["nominal"],
                 _("only equal scores agree"),
             ),
         ),
@@ -106,10 +106,10 @@ def _threshold(limit: float) -> str:
     return written(limit, 3 if limit == TENTATIVE else 2)
 
 
-def _with_interval(estimate: Estimate) -> str:
+def _figure(label: str, estimate: Estimate, meaning: str) -> tuple[str, str, str]:
     if estimate.value is None:
-        return _("undefined: %(reason)s") % {"reason": estimate.reason}
-    return with_interval(estimate.value, estimate.ci, 2)
+        return label, "–", _("undefined: %(reason)s") % {"reason": estimate.reason}
+    return label, with_interval(estimate.value, estimate.ci, 2), meaning
 
 
 def _percent(value: float) -> str:

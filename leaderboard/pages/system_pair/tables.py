@@ -62,7 +62,7 @@ def finding(document: SystemPair) -> tuple[str, str]:
         better, worse = (first, second) if value > 0 else (second, first)
         return f"{better} is better than {worse} by {size}{p}.", often
     return (
-        f"People do not tell {first} and {second} apart: {_signed(value)} "
+        f"{first} and {second} do not differ significantly: {_signed(value)} "
         f"points{_interval(ends)}{p}.",
         often,
     )
