@@ -53,7 +53,9 @@ def test_the_two_most_alike_and_the_one_that_is_least_like_the_others_are_named(
     """Means: a (0.95 + 0.1) / 2 = 0.525, b (0.95 + 0.3) / 2 = 0.625, c (0.1 + 0.3) / 2 = 0.2."""
     finding, rest = tied_text(correlations({(0, 1): 0.95, (0, 2): 0.1, (1, 2): 0.3}))
     assert finding == "a and b correlate very strongly (r 0.95)."
-    assert rest == "1 of 3 pairs reaches 0.9. c correlates least with the others (r 0.20 on average)."
+    assert (
+        rest == "1 of 3 pairs reaches 0.9. c correlates least with the others (r 0.20 on average)."
+    )
 
 
 def test_of_two_metrics_one_sentence_is_enough() -> None:
