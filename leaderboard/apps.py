@@ -19,6 +19,7 @@ class LeaderboardConfig(AppConfig):
         import leaderboard.pages.raters.query
         import leaderboard.pages.system_pair.query
         import leaderboard.pages.systems.query
+        import leaderboard.queries.arena_board
         import leaderboard.queries.comparisons
         import leaderboard.queries.preference_board
         import leaderboard.queries.preference_metrics

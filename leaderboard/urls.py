@@ -1,6 +1,7 @@
 from django.urls import include, path
 
 from leaderboard.pages.additions import view as additions
+from leaderboard.pages.arena import view as arena
 from leaderboard.pages.dialogue import view as dialogue
 from leaderboard.pages.export import view as export
 from leaderboard.pages.fewer_ratings import view as fewer_ratings
@@ -21,6 +22,7 @@ urlpatterns = [
     path("metrics/<str:name>/", metric.metric, name="metric"),
     path("analyses/<str:key>/", analysis_pages.analysis, name="analysis"),
     path("analyses/<str:key>/retry/", analysis_pages.try_again, name="analysis-retry"),
+    path("arenas/<slug:slug>/leaderboard/", arena.leaderboard, name="arena-leaderboard"),
     path("corpora/<slug:slug>/add/", additions.add_to_corpus, name="corpus-add"),
     path("corpora/<slug:slug>/export/", export.export, name="corpus-export"),
     path("corpora/<slug:slug>/metrics/", metrics.metrics, name="metric-leaderboard"),

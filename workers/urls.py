@@ -5,6 +5,7 @@ from workers.runs import views
 
 urlpatterns = [
     path("", include("workers.judges.urls")),
+    path("", include("workers.arenas.urls")),
     path("", include("workers.judges.urls")),
     path("metrics/", views.metrics, name="metrics"),
     path("runs/", views.all_runs, name="runs"),

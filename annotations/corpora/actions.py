@@ -324,6 +324,7 @@ def _referring(versions: list[CorpusVersion], on_delete: Any) -> list[QuerySet[A
 
 
 _KEEPERS = {
+    "arena": ("is what these arenas are about", "Delete the arenas first"),
     "campaign": ("is what these rating campaigns are about", "Delete the campaigns first"),
     "round": (
         "is what these rounds of challenges ask for",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from common.correlation.resampling import MAX_UNDEFINED_SHARE
 from common.estimates import Estimate, Undefined
 from leaderboard.answers.preferences import (
     Meeting,
+    PreferenceQuestion,
     PreferenceStanding,
     PreferredSystem,
     StyleCoefficient,
@@ -41,6 +42,7 @@ from leaderboard.statistics.preferences.covariates import (
 from leaderboard.statistics.preferences.davidson import davidson
 from leaderboard.statistics.preferences.style import FEATURES, Style
 from leaderboard.statistics.preferences.uncertainty import (
+    LEAST_CLUSTERS,
     Uncertainty,
     clustered,
     pairwise_p,
@@ -56,6 +58,7 @@ STRENGTHS_CI = "t95-sandwich-by-dialogue"
 MOST_RESAMPLED = 100_000
 """With more conversations than this resamples say what the intervals say already."""
 ONE_CONVERSATION = "an interval needs votes on at least 2 conversations"
+NO_VARIANCE = "an interval needs votes that differ: these are ties alone"
 NO_RATER_ERROR = "clustered by conversation and by rater the variance comes out below 0"
 ONE_RATER = "the file names one rater for all votes"
 NOT_IDENTIFIED = "the file does not say which votes are of one rater"
@@ -80,6 +83,21 @@ def preference_leaderboard(
     questions = preference_questions(version)
     question = resolve_question(questions, aspect, level)
     votes = read_votes(version, question, select_systems(version))
+    return standing_of(version, votes, question, questions, styles)
+
+
+Styles = Callable[[Votes], tuple[list[Style], list[Style]]]
+"""The style of what stood in slot A and in slot B of every vote."""
+
+
+def standing_of(
+    version: CorpusVersion,
+    votes: Votes,
+    question: PreferenceQuestion,
+    questions: Sequence[PreferenceQuestion],
+    styles_of: Styles,
+) -> PreferenceStanding:
+    """Systems by the Bradley–Terry strengths of these votes."""
     battles = votes.battles
     names = [system.name for system in votes.systems]
     wins = battles.wins()
@@ -94,7 +112,7 @@ def preference_leaderboard(
         plain = _Ranked.of(fit.strength, clustered(battles, fit, battles.conversation))
         by_rater = _by_rater(votes, fit)
         slot = _slot_effect(votes)
-        controlled, style = _style_control(votes)
+        controlled, style = _style_control(votes, styles_of)
     resampled = _resampled(votes, reason)
     ties = battles.ties()
     with_ties = davidson(wins - ties / 2, ties) if names else Undefined(reason)
@@ -180,7 +198,7 @@ class _Ranked:
 
     @classmethod
     def of(cls, strength: FloatArray, uncertainty: Uncertainty) -> _Ranked:
-        estimates = _with_intervals(strength, uncertainty, ONE_CONVERSATION)
+        estimates = _with_intervals(strength, uncertainty, _why_no_interval(uncertainty))
         size = len(strength)
         adjusted = pairwise_p(strength, uncertainty)[1]
         if any(one.ci is None for one in estimates):
@@ -192,6 +210,10 @@ class _Ranked:
         ]
         groups = [tuple(one) for one in compact_letters(strength.tolist(), adjusted)]
         return cls(estimates, ranks, groups, adjusted)
+
+
+def _why_no_interval(uncertainty: Uncertainty) -> str:
+    return ONE_CONVERSATION if uncertainty.clusters < LEAST_CLUSTERS else NO_VARIANCE
 
 
 def _with_intervals(values: FloatArray, uncertainty: Uncertainty, reason: str) -> list[Estimate]:
@@ -227,7 +249,8 @@ def _slot_effect(votes: Votes) -> Estimate:
 def _effects(votes: Votes, fit: CovariateFit, features: FloatArray) -> list[Estimate]:
     uncertainty = clustered(votes.battles, fit, votes.battles.conversation, features)
     every = np.concatenate((fit.strength, fit.coefficients))
-    found = _with_intervals(every, uncertainty, ONE_CONVERSATION)[len(fit.strength) :]
+    why = _why_no_interval(uncertainty)
+    found = _with_intervals(every, uncertainty, why)[len(fit.strength) :]
     p = uncertainty.p_values(every)[len(fit.strength) :]
     return [
         Estimate(one.value, one.ci, float(own)) if one.ci else one
@@ -235,9 +258,9 @@ def _effects(votes: Votes, fit: CovariateFit, features: FloatArray) -> list[Esti
     ]
 
 
-def _style_control(votes: Votes) -> tuple[_Ranked, tuple[StyleCoefficient, ...]]:
+def _style_control(votes: Votes, styles_of: Styles) -> tuple[_Ranked, tuple[StyleCoefficient, ...]]:
     """Strengths with length, Markdown and emoji held constant, and what each of these does."""
-    first, second = styles(votes)
+    first, second = styles_of(votes)
     used: dict[str, FloatArray] = {}
     unit: dict[str, float] = {}
     for place, name in enumerate(FEATURES):

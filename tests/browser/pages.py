@@ -116,6 +116,8 @@ ORGANISERS: Final = [
     "/campaigns/demo-responses/",
     "/campaigns/demo-meeting/dialogues/",
     "/chat-systems/",
+    "/arenas/",
+    "/arenas/new/",
 ]
 FRAGMENTS_AND_FILES: Final = frozenset(
     (
@@ -148,6 +150,7 @@ MADE_BY_OTHER_TESTS: Final = frozenset(
             "judge-prompt-edit",
         ),
         *("room", "chat", "chat-system", "submission", "campaign-adjudicate"),
+        *("arena", "arena-battle", "arena-invited", "arena-leaderboard", "arena-manage"),
         *("campaign-join", "team-join", "password-reset-link", "two-factor-log-in"),
         *("openid-log-in", "openid-return", "openid-first-log-in"),
     )

@@ -261,12 +261,12 @@ def test_the_database_refuses_a_chat_system_that_cannot_be(
 
 def test_a_conversation_is_an_item_s_or_a_trial_and_not_both(conversation: Conversation) -> None:
     with (
-        pytest.raises(IntegrityError, match="conversation_is_an_item_or_a_trial"),
+        pytest.raises(IntegrityError, match="conversation_is_an_item_a_trial_or_of_a_battle"),
         transaction.atomic(),
     ):
         Conversation.objects.create()
     with (
-        pytest.raises(IntegrityError, match="conversation_is_an_item_or_a_trial"),
+        pytest.raises(IntegrityError, match="conversation_is_an_item_a_trial_or_of_a_battle"),
         transaction.atomic(),
     ):
         Conversation.objects.update(trial_of=ChatSystem.objects.get())

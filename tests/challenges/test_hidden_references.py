@@ -64,6 +64,10 @@ NOT_STAGED = {
     "rating-heartbeat", "rating-leave", "own-ratings",
     # an item whose raters differ, of which the stage has none: its texts are those of the preview
     "campaign-adjudicate",
+    # arenas: none opens on a corpus with hidden references
+    "arena", "arena-invited", "arena-begin", "arena-battle", "arena-say", "arena-vote",
+    "arena-leave", "arena-leaderboard", "arena-manage", "arena-state", "arena-exclude",
+    "arena-publish", "arena-delete",
     # 404 where the operator names no provider
     "openid-log-in", "openid-return", "openid-first-log-in",
 }  # fmt: skip

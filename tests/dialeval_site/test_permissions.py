@@ -16,7 +16,13 @@ from django.urls import reverse
 
 from annotations.models import Corpus
 from common.roles import is_organiser
-from tests.dialeval_site import campaign_matrix, challenge_matrix, judge_matrix, training_matrix
+from tests.dialeval_site import (
+    arena_matrix,
+    campaign_matrix,
+    challenge_matrix,
+    judge_matrix,
+    training_matrix,
+)
 from tests.dialeval_site.addresses import METHODS, addresses, client_of, outcome
 from tests.dialeval_site.corpus_matrix import EVERYBODY, MATRIX, ORGANISERS_DO
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, ROLE_NAMES, person, write_corpus
@@ -27,8 +33,10 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("answered")]
 
 
 def test_no_address_is_missing_from_the_matrices() -> None:
-    """Rating campaigns, challenges, judges that organisers write and trainings have matrices of
-    their own, and so has the API: by operation, see ``test_permissions_challenges_api``."""
+    """Arenas, rating campaigns, challenges, judges that organisers write and trainings have
+    matrices of their own, and so has the API: by operation, see
+    ``test_permissions_challenges_api``."""
+    of_arenas = {address.name for address in arena_matrix.MATRIX}
     of_campaigns = {address.name for address in campaign_matrix.MATRIX}
     of_challenges = {address.name for address in challenge_matrix.MATRIX}
     of_the_api = {one.name for one in challenge_matrix.OPERATIONS} | {
@@ -37,7 +45,8 @@ def test_no_address_is_missing_from_the_matrices() -> None:
     }
     of_judges = {address.name for address in judge_matrix.MATRIX}
     of_trainings = {address.name for address in training_matrix.MATRIX}
-    matrices = [set(MATRIX), of_campaigns, of_challenges, of_judges, of_trainings, of_the_api]
+    matrices = [set(MATRIX), of_arenas, of_campaigns, of_challenges, of_judges, of_trainings]
+    matrices.append(of_the_api)
     assert sum(map(len, matrices)) == len(set().union(*matrices)), "in two matrices"
     assert {pattern.name for pattern in addresses()} == set().union(*matrices)
 

@@ -19,14 +19,17 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.core.management import call_command
+from django.utils import timezone
 
+from annotations.campaigns.models import Battle
 from annotations.campaigns.queries.ratings import aspects_of
 from annotations.formats.records import DialogueRecord, TurnRecord, Utterance
-from annotations.models import Corpus, CorpusVersion
+from annotations.models import Corpus, CorpusVersion, Response
 from leaderboard.reproduction.fbd import OURS
 from leaderboard.results.computing import answer_of
 from leaderboard.results.kinds import all_kinds
 from tests.annotations.stored import Scores, rated_corpus, stored
+from tests.campaigns.arenas import made_arena, made_battle
 from tests.campaigns.judged import table
 from tests.campaigns.sets import made_campaign, made_raters
 from tests.challenges.boards import around, board_round, scored_with, team_of_one
@@ -136,11 +139,28 @@ def of_a_published_corpus(folder: Path) -> Given:
     return CorpusVersion.objects.get(pk=version.pk), {}
 
 
+def of_an_arena(_folder: Path) -> Given:
+    arena = made_arena(slug="pilot", name="Pilot", dialogues=6)
+    for verdict in ("a", "b", "a", "tie", "both_bad", "a"):
+        Battle.objects.filter(pk=made_battle(arena).pk).update(
+            state="voted", vote=verdict, decision_ms=5_000, ended_at=timezone.now()
+        )
+    responses = iter(arena.version.dialogues.order_by("position"))
+    for battle, dialogue in zip(arena.battles.order_by("number"), responses, strict=True):
+        said = Response.objects.filter(turn__dialogue=dialogue).order_by("system__position")
+        arms = dict(zip(("response_a", "response_b"), said, strict=True))
+        Battle.objects.filter(pk=battle.pk).update(
+            dialogue=dialogue, turn=arms["response_a"].turn, **arms
+        )
+    return arena.version, {"arena": arena.pk}
+
+
 def of_the_corpus(**parameters: Any) -> Callable[[Path], Given]:
     return lambda folder: (rated_version(folder), parameters)
 
 
 REQUESTED: dict[str, Callable[[Path], Given]] = {
+    "arena": of_an_arena,
     "correlations": of_the_corpus(aspect="overall"),
     "comparisons": of_the_corpus(aspect="overall", level="turn"),
     "separating": of_the_corpus(aspect="overall"),

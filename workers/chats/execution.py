@@ -49,6 +49,9 @@ class NotReachable(Exception):
         "conversation__assignment__item__dialogue",
         "conversation__assignment__item__campaign",
         "conversation__assignment__participation__user",
+        "conversation__battle__dialogue",
+        "conversation__battle__chat_system_a",
+        "conversation__battle__chat_system_b",
     )
 )
 def answer(message: Message, claim: Claim) -> bool:
@@ -80,12 +83,12 @@ def _ask(message: Message, attempt: int) -> tuple[str, str]:
     ]
     prompt = chat_messages(system.instructions, persona_played(conversation), messages)
     endpoint = endpoint_of(system)
-    seed = seed_of(
-        0 if conversation.assignment is None else conversation.assignment.item.campaign.seed,
-        conversation.public_id,
-        message.number,
-        attempt,
-    )
+    drawn_by = 0
+    if conversation.battle is not None:
+        drawn_by = conversation.battle.seed
+    elif conversation.assignment is not None:
+        drawn_by = conversation.assignment.item.campaign.seed
+    seed = seed_of(drawn_by, conversation.public_id, message.number, attempt)
     written = _written(
         message, _model(endpoint, system.temperature), prompt, system.max_tokens, seed
     )

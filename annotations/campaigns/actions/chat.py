@@ -83,16 +83,23 @@ def say(conversation: Conversation, text: str, key: str) -> SentMessage:
         most = chat.assignment.item.campaign.utterances
         if number >= most:
             raise ChatOver(_("This chat has its full length. Please rate it now."))
-        message = Message.objects.create(
-            conversation=chat, number=number, speaker="A", text=text, key=key
+        return add_message(chat, number, text, key, is_answered=number + 1 < most)
+
+
+def add_message(
+    chat: Conversation, number: int, text: str, key: str, is_answered: bool
+) -> SentMessage:
+    """Store speaker A's message, and that the system must answer. The caller holds the lock."""
+    message = Message.objects.create(
+        conversation=chat, number=number, speaker="A", text=text, key=key
+    )
+    answer = None
+    if is_answered:
+        answer = Message.objects.create(
+            conversation=chat, number=number + 1, speaker="B", state=State.PENDING
         )
-        answer = None
-        if number + 1 < most:
-            answer = Message.objects.create(
-                conversation=chat, number=number + 1, speaker="B", state=State.PENDING
-            )
-            Message.objects.notify_on_commit(answer.pk)
-        return SentMessage(message, answer, is_new=True)
+        Message.objects.notify_on_commit(answer.pk)
+    return SentMessage(message, answer, is_new=True)
 
 
 def spoken_text(text: str) -> str:

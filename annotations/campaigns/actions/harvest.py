@@ -89,7 +89,7 @@ def make_corpus(
         known = CollectedCorpus.objects.select_related("corpus").filter(campaign=campaign).first()
         if known is None and Corpus.objects.filter(slug=slug).exists():
             raise SlugTaken(slug)
-        outcome = _imported(records, known.corpus.slug if known else slug, name, is_public, by)
+        outcome = imported(records, known.corpus.slug if known else slug, name, is_public, by)
         if known is None:
             CollectedCorpus.objects.create(campaign=campaign, corpus=outcome.version.corpus)
     return outcome
@@ -104,9 +104,10 @@ def collected_chats(campaign: Campaign) -> Iterable[Room]:
     )
 
 
-def _imported(
+def imported(
     records: Iterable[Record], slug: str, name: str, is_public: bool, by: Any
 ) -> ImportOutcome:
+    """The records as a version of the corpus."""
     with temporary_folder() as folder:
         jsonl.write(records, (), folder)
         [outcome] = import_corpus(

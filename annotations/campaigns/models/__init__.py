@@ -2,6 +2,7 @@
 
 from annotations.campaigns.models.adjudication import Adjudication, AdjudicationRule
 from annotations.campaigns.models.allocation import Look
+from annotations.campaigns.models.arena import Arena, Battle, Visitor
 from annotations.campaigns.models.assignment import Assignment, Item, RatingRevision, Slot
 from annotations.campaigns.models.campaign import Campaign, Guidelines
 from annotations.campaigns.models.collection import CollectedCorpus, Line, Room
@@ -12,7 +13,9 @@ from annotations.campaigns.models.people import Conflict, Invitation, Participat
 __all__ = [
     "Adjudication",
     "AdjudicationRule",
+    "Arena",
     "Assignment",
+    "Battle",
     "Campaign",
     "ChatSystem",
     "CollectedCorpus",
@@ -29,4 +32,5 @@ __all__ = [
     "RatingRevision",
     "Room",
     "Slot",
+    "Visitor",
 ]

@@ -70,8 +70,8 @@ class Conversation(models.Model):
     """A rater's chat with a system. The rater is speaker A, the system B, with the personas of the
     item's dialogue.
 
-    Or an organiser's trial of a system: then there is no assignment, and nothing of it is ever
-    rated.
+    Or one of the two chats of an arena's battle, where the visitor is A; or an organiser's trial of
+    a system, of which nothing is ever rated.
     """
 
     assignment = models.OneToOneField(
@@ -80,6 +80,17 @@ class Conversation(models.Model):
     trial_of = models.ForeignKey(
         ChatSystem, null=True, blank=True, on_delete=models.CASCADE, related_name="trials"
     )
+    battle = models.ForeignKey(
+        "campaigns.Battle",
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="conversations",
+        db_index=False,
+    )
+    arm = models.CharField(
+        max_length=1, blank=True, default="", db_default="", help_text="Of a battle: a or b."
+    )
     public_id = models.CharField(max_length=24, unique=True, default=public_id)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -87,9 +98,22 @@ class Conversation(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(assignment__isnull=False, trial_of__isnull=True)
-                | Q(assignment__isnull=True, trial_of__isnull=False),
-                name="conversation_is_an_item_or_a_trial",
+                condition=Q(
+                    assignment__isnull=False, trial_of__isnull=True, battle__isnull=True, arm=""
+                )
+                | Q(assignment__isnull=True, trial_of__isnull=False, battle__isnull=True, arm="")
+                | Q(
+                    assignment__isnull=True,
+                    trial_of__isnull=True,
+                    battle__isnull=False,
+                    arm__in=["a", "b"],
+                ),
+                name="conversation_is_an_item_a_trial_or_of_a_battle",
+            ),
+            models.UniqueConstraint(
+                fields=["battle", "arm"],
+                condition=Q(battle__isnull=False),
+                name="conversation_of_an_arm_once",
             ),
         ]
 

@@ -93,14 +93,17 @@ def utterances_of(conversation: Conversation) -> QuerySet[Message]:
 
 
 def persona_played(conversation: Conversation) -> list[str]:
-    if conversation.assignment is None:
+    if conversation.trial_of is not None:
         return list(TRIAL_PERSONA)
-    return list(conversation.assignment.item.dialogue.persona)
+    item = conversation.battle or conversation.assignment.item
+    return list(item.dialogue.persona)
 
 
 def system_of(conversation: Conversation) -> ChatSystem:
     if conversation.trial_of is not None:
         return conversation.trial_of
+    if (battle := conversation.battle) is not None:
+        return battle.chat_system_a if conversation.arm == "a" else battle.chat_system_b
     return conversation.assignment.item.chat_system
 
 
@@ -114,11 +117,15 @@ def chat_systems() -> QuerySet[ChatSystem]:
 
 
 def campaigns_with(chat_system: ChatSystem) -> list[str]:
-    """Names of the campaigns that have asked people to rate it: what it is must stay as it is."""
+    """Names of the campaigns and arenas that have asked people to judge it: what it is must stay as
+    it is."""
     campaigns = Campaign.objects.filter(items__chat_system=chat_system).exclude(
         state=Campaign.State.DRAFT
     )
-    return sorted(set(campaigns.values_list("name", flat=True)))
+    arenas = chat_system.arenas.filter(opened_at__isnull=False)
+    return sorted(
+        {*campaigns.values_list("name", flat=True), *arenas.values_list("name", flat=True)}
+    )
 
 
 def trial_for(chat_system: ChatSystem, public_id: str) -> Message | None:
@@ -138,8 +145,11 @@ def charges_of(chat_system: ChatSystem) -> dict[str, int]:
         name: Sum(name, default=0)
         for name in (*columns, *(f"unsettled_{name}" for name in columns))
     }
-    of_system = Q(conversation__trial_of=chat_system) | Q(
-        conversation__assignment__item__chat_system=chat_system
+    of_system = (
+        Q(conversation__trial_of=chat_system)
+        | Q(conversation__assignment__item__chat_system=chat_system)
+        | Q(conversation__arm="a", conversation__battle__chat_system_a=chat_system)
+        | Q(conversation__arm="b", conversation__battle__chat_system_b=chat_system)
     )
     return Message.objects.filter(of_system).aggregate(**sums)
 

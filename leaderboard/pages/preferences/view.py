@@ -79,7 +79,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "controlled": controlled,
         "headline": systems_headline(document, controlled=controlled),
         "tables": tables,
-        "board_columns": cache(lambda: _first_columns(tables()["board"].table)),
+        "board_columns": cache(lambda: first_columns(tables()["board"].table)),
         "matrix": cache(lambda: win_matrix(document)),
         "figures": checks(document),
         "written_from": (found.stored,),
@@ -115,7 +115,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "look": found,
         "headline": metrics_headline(document),
         "table": table,
-        "board_columns": cache(lambda: _first_columns(table().table)),
+        "board_columns": cache(lambda: first_columns(table().table)),
         "system_note": system_note(version, chosen),
         "written_from": (found.stored,),
     }
@@ -158,7 +158,7 @@ def _is_of(question: PreferenceQuestion, document: OfPreferences) -> bool:
     return (question.aspect, question.level) == (document.aspect, document.level)
 
 
-def _first_columns(table: Table) -> str:
+def first_columns(table: Table) -> str:
     """What shows until the reader chooses: all but details."""
     return ",".join(column.key for column in table.columns if not column.detail)
 

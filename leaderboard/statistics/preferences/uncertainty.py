@@ -24,6 +24,8 @@ from leaderboard.statistics.preferences.covariates import CovariateFit, scores_a
 from leaderboard.statistics.significance.multiple_comparisons import holm
 
 LEAST_CLUSTERS = 2
+NO_VARIANCE = 1e-20
+"""What rounding leaves where all votes are as expected, such as ties alone."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,10 @@ class Uncertainty:
 
     @property
     def standard_errors(self) -> FloatArray:
-        """(S + K,), corrected. NaN for one cluster, or where two clusterings leave a variance below
-        0."""
+        """(S + K,), corrected. NaN for one cluster, and where there is no variance: all votes are
+        as expected, or two clusterings leave one below 0."""
         variance = self.correction * np.diag(self.covariance)
-        return np.sqrt(np.where(variance >= 0, variance, np.nan))
+        return np.sqrt(np.where(variance > NO_VARIANCE, variance, np.nan))
 
     def quantile(self, level: float = 0.95) -> float:
         """Of Student's t with G − 1 degrees of freedom, two-sided."""
@@ -182,7 +184,7 @@ def pairwise_p(strength: ArrayLike, uncertainty: Uncertainty) -> tuple[FloatArra
     errors = uncertainty.difference_errors()[:size, :size]
     difference = np.abs(known[:, np.newaxis] - known)
     p = np.full((size, size), np.nan)
-    tested = ~np.eye(size, dtype=bool) & np.isfinite(errors) & (errors > 0)
+    tested = ~np.eye(size, dtype=bool) & np.isfinite(errors) & (errors**2 > NO_VARIANCE)
     p[tested] = 2 * stdtr(uncertainty.clusters - 1, -(difference[tested] / errors[tested]))
     first, second = np.triu_indices(size, 1)
     adjusted = np.full((size, size), np.nan)
