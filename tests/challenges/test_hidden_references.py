@@ -23,6 +23,7 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.handlers import wsgi
 from django.urls import Resolver404, URLPattern, get_resolver, resolve
 
 from annotations.models import Corpus
@@ -37,6 +38,7 @@ from tests.challenges import hidden_stage
 from tests.challenges.hidden_stage import PROMPT, ROLES, TURN_SCORE, Stage
 from tests.ci import IS_LONG
 from tests.rows import shared, undone
+from tests.watched_query import WatchedQuery, is_read
 from workers.models import MetricRun
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -140,12 +142,14 @@ class Walk:
 
     def get(self, name: str, address: str, wishes: bool = True) -> None:
         """Wishes are added to the first addresses of a name that show something: each part and file
-        is a link, too."""
+        is a link, too. What the page never looks at comes all at once."""
         if address in self.seen:
             return
         self.seen.add(address)
         asks_more = self.asks_more_below is not None and address.startswith(self.asks_more_below)
+        WatchedQuery.read.clear()
         status = self._ask("GET", name, address, follow=asks_more)
+        read = {*WatchedQuery.read}
         if (
             not asks_more
             or not wishes
@@ -154,7 +158,9 @@ class Walk:
         ):
             return
         self.wished[name] += 1
-        for params in WISHES:
+        alone = [one for one in WISHES if IS_LONG or is_read(one, read)]
+        others = "&".join(one for one in WISHES if one not in alone)
+        for params in (*alone, others):
             self._ask("GET", name, f"{address}?{params}", follow=params == "part=private")
         for header in ({"HX-Request": "true"}, {"Accept": "application/json"}):
             self._ask("GET", name, address, headers=header)
@@ -307,9 +313,10 @@ def walks() -> dict[str, Walk]:
 
 
 @pytest.fixture(autouse=True)
-def often(settings) -> None:
+def often(settings, monkeypatch) -> None:
     """Rates have tests of their own."""
     settings.API_RATE = 10**9
+    monkeypatch.setattr(wsgi, "QueryDict", WatchedQuery)
     logging.getLogger("django.request").setLevel(logging.CRITICAL)
 
 

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any, ClassVar
 
 import pytest
 from django.core.handlers import wsgi
-from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
 
@@ -40,6 +38,7 @@ from tests.dialeval_site.small_challenges import (
     Stage,
 )
 from tests.dialeval_site.small_corpora import person
+from tests.watched_query import WatchedQuery
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("often")]
 
@@ -238,24 +237,6 @@ def test_a_mangled_name_is_one_that_does_not_exist(stage: Stage, params: str, ro
         "/corpora/{}",
     ):
         assert Program().get(place.format(params)).status_code in (401, 404)
-
-
-class WatchedQuery(QueryDict):
-    """What stands behind an address's question mark, and which names of it anybody looked for."""
-
-    read: ClassVar[set[str]] = set()
-
-    def __getitem__(self, name: str) -> Any:
-        self.read.add(name)
-        return super().__getitem__(name)
-
-    def __contains__(self, name: object) -> bool:
-        self.read.add(str(name))
-        return super().__contains__(name)
-
-    def getlist(self, name: str, default: Any = None) -> Any:
-        self.read.add(name)
-        return super().getlist(name, default)
 
 
 @pytest.mark.slow
