@@ -37,7 +37,7 @@ DRAWN_FOR_A_WIDTH = (
 """Where a page is another when it comes in a narrow window; all others differ by their style sheets
 alone."""
 ASK_AS_THEY_COME, ASK_WHEN_IT_CHANGES = (
-    {"charts.js", "rating-page.js", "room.js"},
+    {"charts.js", "rating-page.js", "rating-view.js", "room.js"},
     {"rating-questions.js", "tables.js", "theme.js", "tips.js"},
 )
 ASKS_FOR_THE_KEYS = {"chat.js"}

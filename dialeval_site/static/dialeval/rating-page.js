@@ -1,6 +1,7 @@
 // What a rater sees of the work: the item, its heading, how much is done, what waits. Knows nothing of what comes next.
 (function () {
   "use strict";
+  const { bringIntoView } = window.dialevalView;
   const { recalled, remember } = window.dialevalRating;
   const NARROW = 700;
   const OPEN_FOR_ITEMS = 3;
@@ -22,7 +23,7 @@
     }
 
     show(item, isNew, total) {
-      this.place.replaceChildren(item.article);
+      if (this.place.firstElementChild !== item.article) this.place.replaceChildren(item.article);
       this.rememberPersonas(item);
       this.waits.hidden = true;
       this.place.hidden = this.bar.hidden = false;
@@ -34,32 +35,12 @@
       document.title = document.title.replace(/^[^·]*/, `${text} `);
       this.announce(text);
       this.focusHeading();
-      this.bringIntoView(item.article);
+      bringIntoView(item.article, this.bar);
     }
 
     titleOf(item, isNew, total) {
       if (!isNew && !item.number) return this.words.earlier;
       return fill(isNew ? this.words.item : this.words.earlierItem, { n: item.number, total: Math.max(total, item.number) });
-    }
-
-    // One response: it stands just above the bar, with what led to it above. A whole dialogue is read from its top.
-    bringIntoView(article) {
-      const room = document.documentElement;
-      const personas = article.querySelector(".item-personas");
-      const header = document.querySelector(".rating-header").offsetHeight;
-      const above = innerWidth < NARROW ? personas.offsetHeight : 0; // they stay in sight there
-      if (above) personas.style.top = `${header}px`;
-      room.style.scrollPaddingTop = `${header + above + 8}px`;
-      room.style.scrollPaddingBottom = `${this.barHeight + 16}px`;
-      scrollTo({ top: 0, behavior: "instant" });
-      const judged = article.querySelectorAll(".judged, .pair");
-      if (judged.length === 1) judged[0].scrollIntoView({ block: "nearest", behavior: "instant" });
-    }
-
-    // Questions at the side are no part of the bar.
-    get barHeight() {
-      const inner = this.bar.querySelector("[data-bar]");
-      return this.bar.offsetHeight || (inner ? inner.offsetHeight : 0);
     }
 
     // On a phone they are open for the first items and a line each after that, unless the rater chose.
