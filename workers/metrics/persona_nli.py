@@ -193,7 +193,7 @@ METRICS = (
         equation=r"C(r) = \sum_{p} \text{NLI}(r, p) \qquad \text{NLI} \in \{1, 0, -1\}",
         description="A model of natural language inference reads each line p of the persona with "
         "the response r: NLI is 1 where entailment is the likeliest of the three labels, −1 "
-        "where contradiction is, else 0. C is their sum, so a persona of more lines has more to win and "
-        "to lose, and a response that says nothing of itself has 0." + _SHARED,
+        "where contradiction is, else 0. C is their sum, so a persona of more lines has more to "
+        "win and to lose, and a response that says nothing of itself has 0." + _SHARED,
     ),
 )

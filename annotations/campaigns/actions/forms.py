@@ -62,8 +62,8 @@ def write_form(
         if began_with is not None and began_with != (current.digest if current else ""):
             raise ChangedMeanwhile(
                 _(
-                    "The questions were changed elsewhere since this page was loaded. Save again to "
-                    "put yours in their place, or load the page again to see them."
+                    "The questions were changed elsewhere since this page was loaded. Save again "
+                    "to put yours in their place, or load the page again to see them."
                 )
             )
         if stored.state == Campaign.State.DRAFT:

@@ -21,8 +21,8 @@ class Arena(models.Model):
     """Battles of two systems on one corpus version: chats in which both play the persona of a
     dialogue, or two stored responses to one turn.
 
-    ``battle_count`` numbers the battles; ``answers_requested`` counts what endpoints were asked for and
-    never passes ``answers_budget``.
+    ``battle_count`` numbers the battles; ``answers_requested`` counts what endpoints were asked for
+    and never passes ``answers_budget``.
     """
 
     class Source(models.TextChoices):

@@ -1,4 +1,4 @@
-"""Writing the form of a campaign, in an editor or as YAML, with a look at how raters will see it."""
+"""Writing a campaign's form, in an editor or as YAML, with a look at how raters will see it."""
 
 from __future__ import annotations
 

@@ -107,8 +107,8 @@ class Command(ConsoleCommand):
         parser.add_argument(
             "--decoder",
             metavar="M",
-            help="cmn: a pretrained GPT-2, a folder or a hub id, that writes the responses (default: "
-            "a small untrained one)",
+            help="cmn: a pretrained GPT-2, a folder or a hub id, that writes the responses "
+            "(default: a small untrained one)",
         )
         parser.add_argument(
             "--epochs",

@@ -29,8 +29,8 @@ FACTS = {
     "sides": "FED: a difference of means",
     "followups_sha256": "FED: a hash of the wording used",
     "idf": "persona_coverage: of which words a word's frequency is counted",
-    "max_tokens": "bleurt, unieval, usr_mlm, persona_contradiction, persona_consistency, density and "
-    "its kin: the longest input",
+    "max_tokens": "bleurt, unieval, usr_mlm, persona_contradiction, persona_consistency, density "
+    "and its kin: the longest input",
     "negatives": "cmn, cmn_no_nsp: how many training pairs each information is compared with",
     "encoder_revision": "bert_ruber: the first 12 digits of the SHA-256 of the cosine's encoder",
     "overall": "unieval: a mean",
