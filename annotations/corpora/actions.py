@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ def import_corpus(
     language: str = "",
     good_only: bool = False,
     source: str = "",
+    progress: Callable[[str, int], object] = lambda _what, _records: None,
 ) -> list[ImportOutcome]:
     """Store what a file holds: a new version where its content is new, nothing where it is known.
 
@@ -71,6 +73,7 @@ def import_corpus(
     where it does and the content is new. ``language``: of all corpora in the file, whatever it says
     itself; the same content in another language is another version. ``good_only``: bad records are
     left out, and the version says which. ``source``: the address that the file came from.
+    ``progress`` is told what is being done ("checked", "stored"), and to how many records.
     """
     refuse_large(path)
     if language:
@@ -78,7 +81,8 @@ def import_corpus(
     source = source[: CorpusVersion._meta.get_field("source").max_length]
     # What is left out is found by checking again.
     state = None if good_only else file_state(path)
-    surveys = survey(importer, path, good_only=good_only)
+    checking = importer.watched(partial(progress, "checked"))
+    surveys = survey(checking, path, good_only=good_only)
     if problems := [
         problem for part in surveys for problem in _naming_problems(path, slug, name, part)
     ]:
@@ -88,7 +92,8 @@ def import_corpus(
     try:
         for part in surveys:
             if _known_version(_slug_of(slug, part), part, may_exist) is None:
-                version = stage_part(importer, path, part, state, good_only, source=source)
+                storing = importer.watched(partial(progress, "stored"))
+                version = stage_part(storing, path, part, state, good_only, source=source)
                 staged[part.part] = version
                 if not_there := left_out(path, part):
                     LeftOutRecords.objects.create(version=version, left_out=not_there.as_json())

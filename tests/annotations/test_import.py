@@ -8,13 +8,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
 
 from annotations.corpora import actions
 from annotations.corpora.queries import counts_of, version_of
+from annotations.formats.importers import base
 from annotations.formats.importers.base import Importer, ImportFailed, Placed
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.registry import importers
 from annotations.formats.records import CorpusRecord, RatingRecord, Record, SystemRecord
+from annotations.management.commands import import_corpus as import_command
 from annotations.models import Corpus, CorpusVersion, Dialogue, Rating, Response, Turn
 from tests.annotations.stored import dialogue, rated_corpus, stored, two_systems, written
 from tests.at_once import at_once
@@ -40,6 +44,31 @@ def test_everything_is_stored_once(tmp_path: Path) -> None:
         counts.ratings,
     )
     assert found == (2, 3, 2, 5, 2, 6)
+
+
+def test_progress_is_told_while_a_file_is_checked_and_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """18 records: a corpus, 2 systems, 2 raters, 2 dialogues, 5 responses, 6 ratings."""
+    monkeypatch.setattr(base, "WATCHED", 6)
+    told: list[tuple[str, int]] = []
+    path = written(two_systems(), tmp_path / "small.jsonl")
+    actions.import_corpus(
+        importers()["jsonl"], path, "small", progress=lambda *what: told.append(what)
+    )
+    assert told == [(what, count) for what in ("checked", "stored") for count in (0, 6, 12)]
+
+
+def test_a_cancelled_import_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def passed(_progress: import_command.Progress, what: str, _records: int) -> None:
+        if what == "stored":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(import_command.Progress, "passed", passed)
+    path = written(two_systems(), tmp_path / "small.jsonl")
+    with pytest.raises(CommandError, match="cancelled: nothing was stored"):
+        call_command("import_corpus", str(path), "--slug", "small")
+    assert (Corpus.objects.count(), CorpusVersion.staged.count()) == (0, 0)
 
 
 def test_a_turn_keeps_its_context_its_references_and_both_personas(tmp_path: Path) -> None:

@@ -23,6 +23,9 @@ Placed = tuple[Record, Where, str]
 """A record and where it stands: the element or line, and the field below it, for problems found
 later."""
 
+WATCHED = 10_000
+"""Records between two calls of who watches an import."""
+
 
 def one_corpus(_path: Path, _problems: Problems) -> tuple[str, ...]:
     """Names of the corpora in a file that always holds a single one.
@@ -84,6 +87,24 @@ class Importer:
                     where,
                     field,
                 )
+
+        return replace(self, stream=stream)
+
+    def watched(self, passed: Callable[[int], object]) -> Importer:
+        """Copy of this importer that says how far it is.
+
+        Args:
+            passed: called with the number of records so far, every ``WATCHED`` of them.
+
+        Returns:
+            A new importer; this one is unchanged.
+        """
+
+        def stream(path: Path, part: str, problems: Problems) -> Iterator[Placed]:
+            for count, placed in enumerate(self.stream(path, part, problems)):
+                if count % WATCHED == 0:
+                    passed(count)
+                yield placed
 
         return replace(self, stream=stream)
 

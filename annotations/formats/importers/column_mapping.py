@@ -35,28 +35,32 @@ MAX_MAPPING = 256 * 1024
 
 NAMES: Mapping[Use, tuple[str, ...]] = {
     "conversation": (
+        *("gespräch", "gesprächid", "conversación", "对话", "对话编号", "会話"),
         *("dialogid", "dialogueid", "dialog", "dialogue", "conversationid", "conversation"),
         *("convid", "chatid", "sessionid", "threadid", "itemid", "item", "uid", "docid", "id"),
     ),
-    "turn": ("turn", "turnid", "turnnumber", "turnindex", "turnidx"),
+    "turn": ("turn", "turnid", "turnnumber", "turnindex", "turnidx", "runde", "turno", "轮次"),
     "system": (
         *("system", "model", "systemid", "modelid", "systemname", "modelname", "agent"),
         *("generator", "chatbot", "bot", "llm", "botname"),
+        *("modell", "sistema", "modelo", "système", "modèle", "系统", "模型", "システム"),
     ),
     "context": (
         *("context", "history", "dialoghistory", "dialoguehistory", "conversationhistory"),
         *("dialogcontext", "dialoguecontext", "conversationcontext", "chathistory", "transcript"),
-        "source",
+        *("source", "kontext", "verlauf", "contexto", "contexte", "上下文", "文脈"),
     ),
     "prompt": (
         *("prompt", "instruction", "userprompt", "userinput", "usermessage", "userutterance"),
         *("userquery", "query", "inputtext", "input", "question"),
+        *("frage", "anfrage", "pregunta", "问题", "質問"),
     ),
     "response": (
         *("response", "reply", "answer", "output", "hypothesis", "candidate", "modelresponse"),
         *("systemresponse", "generation", "completion", "botresponse", "assistantresponse"),
         *("modeloutput", "systemoutput", "outputtext", "generatedresponse", "generatedtext"),
         *("modelanswer", "generatedanswer", "prediction"),
+        *("antwort", "respuesta", "réponse", "回复", "回答", "応答"),
     ),
     "reference": ("reference", "references", "gold", "goldresponse", "groundtruth", "target"),
     "persona": ("persona", "personab", "personas", "personality"),
@@ -64,15 +68,24 @@ NAMES: Mapping[Use, tuple[str, ...]] = {
         *("rater", "annotator", "worker", "workerid", "raterid", "annotatorid", "judge"),
         *("evaluator", "prolificpid", "participant", "participantid", "ratername"),
         *("annotatorname", "evaluatorid", "judgeid", "coder", "reviewer", "assessor"),
+        *("bewerter", "bewerterin", "evaluador", "évaluateur", "评分者", "标注者", "評価者"),
     ),
     "aspect": (
         *("aspect", "criterion", "dimension", "quality", "metric"),
         *("aspectname", "criterionname", "dimensionname"),
+        *("kriterium", "aspekt", "criterio", "critère", "维度", "観点"),
     ),
-    "score": ("score", "rating", "value", "ratings"),
-    "comment": ("comment", "comments", "remark", "remarks", "justification", "explanation"),
+    "score": (
+        *("score", "rating", "value", "ratings", "bewertung", "punktzahl", "puntuación"),
+        *("分数", "评分", "得分", "評点"),
+    ),
+    "comment": (
+        *("comment", "comments", "remark", "remarks", "justification", "explanation"),
+        "kommentar",
+    ),
 }
-"""Names of columns without blanks, signs and capitals; the first name of a use wins."""
+"""Names of columns without blanks, signs and capitals, in several languages; the first name of a use
+wins."""
 _PERSON = r"(?:rater|annotator|worker|judge|person|user|evaluator|coder|r|a)[ _-]?[0-9]+"
 _RATER = re.compile(_PERSON, re.IGNORECASE)
 _ASPECT_AND_RATER = re.compile(rf"(.+?)[ _./-]+({_PERSON})", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Files that are compressed as a whole: gzip, bzip2, xz, Zstandard."""
+"""Files that are compressed as a whole (gzip, bzip2, xz, Zstandard), and tar archives."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import bz2
 import gzip
 import io
 import lzma
+import tarfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import BinaryIO
 
 _SUFFIXES = (
@@ -15,7 +19,7 @@ _SUFFIXES = (
     (b"\xfd7zXZ\x00", ".xz"),
     (b"(\xb5/\xfd", ".zst"),
 )
-DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError)
+DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError, tarfile.TarError)
 
 
 def compression_of(start: bytes) -> str:
@@ -49,3 +53,75 @@ def decompressed(file: BinaryIO, suffix: str) -> io.BufferedReader:
     import pyarrow as pa
 
     return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd"))
+
+
+def beginning(file: BinaryIO, most: int) -> tuple[bytes, str]:
+    """The first bytes of what a file holds.
+
+    Args:
+        file: at its start; it may be cut anywhere.
+        most: how many bytes to read at most.
+
+    Returns:
+        (the bytes, decompressed; the ending of ``compression_of``). Fewer where the file is cut or
+        damaged behind them.
+    """
+    start = file.read(most)
+    suffix = compression_of(start)
+    if not suffix:
+        return start, ""
+    file.seek(0)
+    parts: list[bytes] = []
+    try:
+        with decompressed(file, suffix) as source:
+            while (left := most - sum(map(len, parts))) and (part := source.read1(left)):
+                parts.append(part)
+    except DAMAGED:
+        pass
+    return b"".join(parts), suffix
+
+
+def is_tar(start: bytes) -> bool:
+    """Whether the first bytes of a file, decompressed, are those of a tar archive."""
+    return start[257:262] == b"ustar"
+
+
+class TooLongError(OSError):
+    """A file holds more than its reader takes."""
+
+
+class _Limited(io.RawIOBase):
+    """Raises where more is read than is allowed: a header of an archive may lie about its size."""
+
+    def __init__(self, file: BinaryIO, allowed: int) -> None:
+        self.file, self.left = file, allowed
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self.file.read(min(size, self.left + 1) if size >= 0 else self.left + 1)
+        self.left -= len(data)
+        if self.left < 0:
+            raise TooLongError
+        return data
+
+
+@contextmanager
+def open_tar(path: Path, allowed: int) -> Iterator[tarfile.TarFile]:
+    """Read a tar archive from its beginning to its end, once.
+
+    Args:
+        path: archive, compressed or not.
+        allowed: bytes that it may hold; reading more raises ``TooLongError``.
+
+    Returns:
+        Context manager for the archive. Reading raises one of ``DAMAGED`` where it is damaged.
+    """
+    with path.open("rb") as file:
+        suffix = compression_of(file.read(8))
+        file.seek(0)
+        source = decompressed(file, suffix) if suffix else file
+        limited: BinaryIO = _Limited(source, allowed)  # type: ignore[assignment]
+        with tarfile.open(fileobj=limited, mode="r|") as archive:
+            yield archive

@@ -12,7 +12,8 @@ _DATA = re.compile(
     r"\.(jsonl?|ndjson|csv|tsv|xlsx|parquet|arrow|feather)(\.(gz|bz2|xz|zst))?\Z", re.IGNORECASE
 )
 _DESCRIPTION = re.compile(
-    r"(^|/)(\.|__MACOSX/|dataset_infos?\.json|dataset_dict\.json|state\.json|metadata\.json)"
+    r"(^|/)(\.|__MACOSX/|dataset_infos?\.json|dataset_dict\.json|state\.json|metadata\.json|"
+    r"users\.json|projects\.json|memories\.json)"
 )
 
 

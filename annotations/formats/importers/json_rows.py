@@ -14,6 +14,7 @@ from typing import Any
 from annotations.formats.importers.data_files import data_files
 from annotations.formats.importers.fields import JsonObject
 from annotations.formats.importers.json_source import (
+    MAX_ELEMENT,
     JsonText,
     array_elements,
     json_lines,
@@ -33,13 +34,16 @@ MAX_OBJECT = 32 * 1024 * 1024
 """Characters of a file that is one object and has to be held as a whole."""
 
 
-def json_rows(path: Path, problems: Problems) -> Iterator[tuple[Where, Any]]:
+def json_rows(
+    path: Path, problems: Problems, limit: int = MAX_ELEMENT
+) -> Iterator[tuple[Where, Any]]:
     """Iterate over the JSON records of a file.
 
     Args:
         path: file in UTF-8, or a folder of them (``data_files``): a JSON array, one JSON value a
             line, objects over several lines, or one that holds the records (``wrapped_records``).
         problems: collects faults.
+        limit: most characters of an element of an array.
 
     Returns:
         Iterator over (place, value): ``$[0]``, ``$[1]``, … for an array, the line number for JSON
@@ -57,7 +61,7 @@ def json_rows(path: Path, problems: Problems) -> Iterator[tuple[Where, Any]]:
     with open_file(path, problems, taken="JSON") as file:
         start = file.read(BEGINNING).lstrip()
     if start.startswith(b"["):
-        yield from array_elements(path, problems)
+        yield from array_elements(path, problems, limit)
     elif wrapped_records(start.decode("utf-8", "replace")):
         yield from _records_within(path, problems)
     elif _is_begun_object(start):

@@ -116,23 +116,26 @@ def open_file(
     return file
 
 
-def array_elements(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
+def array_elements(
+    path: Path, problems: Problems, limit: int = MAX_ELEMENT
+) -> Iterator[tuple[str, Any]]:
     """Iterate over the elements of the JSON array that a file holds.
 
     Args:
         path: file in UTF-8.
         problems: collects the fault that is raised.
+        limit: most characters of an element.
 
     Returns:
         Iterator over (path, value): ``$[0]``, ``$[1]``, … with the parsed element. Memory is
-        bounded by the largest element, at most ``MAX_ELEMENT`` characters.
+        bounded by the largest element.
 
     Raises:
         ImportFailed: as in ``open_file``, and at the first point where the file is not such an
             array: after it nothing can be read. Duplicate keys, NaN and infinity are not accepted.
     """
     with open_file(path, problems, taken="JSON") as file:
-        text = JsonText(file, problems)
+        text = JsonText(file, problems, limit)
         if text.next_character("$") != "[":
             problems.stop("$", "", f"must be a list (JSON array); found {text.described()}")
         text.skip(1)

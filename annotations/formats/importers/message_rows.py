@@ -26,7 +26,17 @@ from annotations.formats.importers.speakers import message_of
 from annotations.formats.importers.table_source import holds_json, read_rows
 from annotations.formats.records import ASSISTANT, Message
 
-_ROLES = ("role", "speaker", "sender", "author", "from", "speakerid", "speakername", "who")
+_ROLES = (
+    "role",
+    "speaker",
+    "sender",
+    "author",
+    "from",
+    "speakerid",
+    "speakername",
+    "who",
+    "speakeridx",
+)
 _TEXTS = ("content", "text", "message", "utterance", "value", "messagetext", "utterancetext")
 _CONVERSATIONS = (*NAMES["conversation"][:-1], "messagetreeid", "dialoguenumber", "chat", "room")
 _ROLE, _TEXT, _CONVERSATION, _SYSTEM = range(4)

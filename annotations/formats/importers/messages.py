@@ -3,12 +3,15 @@ record."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.chat_messages import (
     SYSTEM,
+    USER,
     DistinctIds,
     complain_of_empty,
     logged_conversation,
@@ -22,8 +25,14 @@ from annotations.formats.importers.heads import with_head
 from annotations.formats.importers.json_rows import numbered_objects
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import FileSample
-from annotations.formats.importers.wrapped_records import CHAT_KEYS, chat_key, is_message
-from annotations.formats.records import ASSISTANT
+from annotations.formats.importers.speakers import transcript
+from annotations.formats.importers.wrapped_records import (
+    CHAT_KEYS,
+    TRANSCRIPT_KEYS,
+    chat_key,
+    is_message,
+)
+from annotations.formats.records import ASSISTANT, Message
 
 
 def records_of_row(row: JsonObject, dialogue_id: str, known: tuple[str, ...]) -> Iterator[Placed]:
@@ -43,7 +52,11 @@ def records_of_row(row: JsonObject, dialogue_id: str, known: tuple[str, ...]) ->
     if row.value.get(key) == []:
         complain_of_empty(row.problems, row.where, key)
         return
-    messages = read_messages(row, key)
+    messages: tuple[Message, ...] | None
+    if not row.has(key) and (spoken := _spoken(row.value)):
+        key, messages = spoken
+    else:
+        messages = read_messages(row, key)
     system = name_or(row, "model", ASSISTANT)
     if messages is None or system is None:
         return
@@ -52,12 +65,26 @@ def records_of_row(row: JsonObject, dialogue_id: str, known: tuple[str, ...]) ->
         prompt_key, prompt = system_prompt(row)
         messages = (prompt, *messages) if prompt else messages
     metadata = rest_of(row, (key, "model", prompt_key, *known))
-    user_texts = [message.text for message in messages if message.role == "user"]
+    user_texts = [message.text for message in messages if message.role == USER]
     if user_texts and metadata.get("prompt") == user_texts[0]:
         del metadata["prompt"]
     yield from logged_conversation(
         dialogue_id, messages, system, row.where, field=key, metadata=metadata
     )
+
+
+def _spoken(record: Mapping[str, Any]) -> tuple[str, tuple[Message, ...]] | None:
+    """Name and messages of the field that is a transcript, or a list of what the user and the
+    assistant say in turn (UltraChat)."""
+    texts = record.get("data")
+    if isinstance(texts, list) and len(texts) > 1 and all(isinstance(one, str) for one in texts):
+        roles = cycle((USER, ASSISTANT))
+        return "data", tuple(Message(next(roles), one) for one in texts)
+    for key in TRANSCRIPT_KEYS:
+        value = record.get(key)
+        if isinstance(value, str) and (messages := transcript(value)):
+            return key, messages
+    return None
 
 
 def _empty_list(row: JsonObject) -> str:
@@ -82,7 +109,10 @@ def _detect(sample: FileSample) -> float:
     first = sample.records[0] if sample.records else None
     if isinstance(first, list):
         return 0.6 if first and is_message(first[0]) else 0.0
-    return 0.6 if "messages" in sample.keys or chat_key(sample.record) else 0.0
+    if "messages" in sample.keys or chat_key(sample.record):
+        return 0.6
+    is_judged = sample.keys & {"chosen", "rejected", "response"}
+    return 0.45 if not is_judged and _spoken(sample.record) else 0.0
 
 
 _DESCRIPTION = """\
@@ -90,13 +120,13 @@ A JSON array or JSON lines: one conversation a record, its messages under `messa
 `role` and `content` as OpenAI's chat interface has them. The list may have another name
 (`conversation`, `turns`, `contents`, …), and so may a message's speaker (`from`, `speaker`,
 `sender`, …) and text (`value`, `text`, `parts`, …); records may stand in a list of an object, such
-as `data`, or under their ids. A `system` prompt beside the messages is the first one. All roles are
-kept; a tool call is a part of its message, and so is an image, which is not fetched. Each text of
-the assistant is a response of the system `model`, else `assistant`; a message that only calls a
-tool is none. A refusal is a response. `tools` and all other fields are metadata. Where the first
-record has an `id`, ids are the dialogues', else the numbers of the records, from 1. A record
-without messages is
-left out and reported."""
+as `data`, or under their ids; a `transcript` is a text of `Human:` and `Assistant:`. A `system`
+prompt beside the messages is the first one. All roles are kept; a tool call is a part of its
+message, and so is an image, which is not fetched. Each text of the assistant is a response of the
+system `model`, else `assistant`; a message that only calls a tool is none. A refusal is a response.
+`tools` and all other fields are metadata. Where the first record has an `id`, ids are the
+dialogues', else the numbers of the records, from 1. A record without messages is left out and
+reported."""
 _EXAMPLE = (
     '{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Is the'
     ' oven hot?"}, {"role": "assistant", "content": "Not yet."}], "model": "baker-1"}\n'

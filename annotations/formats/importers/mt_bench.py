@@ -3,10 +3,11 @@ references, and judgments of LLM judges, each in files of their own."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.chat_messages import USER, rest_of
@@ -25,6 +26,12 @@ _FAILED = -1
 _SCALES = {"single-v1": (1.0, 10.0), "single-math-v1": (1.0, 10.0)}
 _GAMES = ("g1_winner", "g2_winner")
 _WINNERS: dict[str, Literal["a", "b", "tie"]] = {"model_1": "a", "model_2": "b", "tie": "tie"}
+
+
+_QUESTION = re.compile(r"\[(?:User )?Question\]\n")
+_ANSWER = re.compile(r"\[The Start of (?:the )?Assistant(?: (\w))?'s Answer\]\n")
+_CHAT = re.compile(r"<\|The Start of Assistant (\w)'s Conversation with User\|>\n+")
+_SPEAKER = re.compile(r"(?:\A|\n\n)### (User|Assistant \w):\n")
 
 
 @dataclass
@@ -48,11 +55,70 @@ class _Files:
             row.complain("", "is no question, answer or judgment")
 
 
+def _between(text: str, start: re.Pattern[str], end: str) -> Iterator[tuple[re.Match[str], str]]:
+    """What stands between each start and the next end."""
+    place = 0
+    while found := start.search(text, place):
+        place = text.find(end, found.end())
+        if place < 0:
+            return
+        yield found, text[found.end() : place]
+
+
+def _judged(prompt: str) -> dict[str, tuple[list[str], list[str]]]:
+    """Questions and answers that a judge was shown, by the assistant's letter."""
+    questions = [text for _, text in _between(prompt, _QUESTION, "\n\n[The Start of ")]
+    found = {
+        start[1] or "A": (questions[:1], [text])
+        for start, text in _between(prompt, _ANSWER, "\n[The End of ")
+    }
+    for start, chat in _between(prompt, _CHAT, "\n<|The End of "):
+        _, *pieces = _SPEAKER.split(chat.rstrip("\n"))
+        said = list(zip(pieces[::2], pieces[1::2], strict=True))
+        found[start[1]] = (
+            [text for speaker, text in said if speaker == "User"],
+            [text for speaker, text in said if speaker != "User"],
+        )
+    return found
+
+
+def _add_what_was_judged(files: _Files) -> None:
+    """Questions and answers of judgments that come alone, out of the judges' prompts."""
+    questions: dict[Any, JsonObject] = {}
+    answers: dict[tuple[Any, str], JsonObject] = {}
+    for row in files.judgments:
+        prompt = row.value.get("user_prompt", row.value.get("g1_user_prompt"))
+        question_id = row.value.get("question_id")
+        if not isinstance(prompt, str) or not isinstance(question_id, str | int):
+            continue
+        models = {
+            "A": row.value.get("model", row.value.get("model_1")),
+            "B": row.value.get("model_2"),
+        }
+        for letter, (turns, texts) in _judged(prompt).items():
+            model = models.get(letter)
+            known = questions.get(question_id)
+            if known is None or len(known.value["turns"]) < len(turns):
+                value: dict[str, Any] = {"question_id": question_id, "turns": turns}
+                questions[question_id] = replace(row, value=value)
+            if not isinstance(model, str):
+                continue
+            said = answers.get((question_id, model))
+            if said is None or len(said.value["choices"][0]["turns"]) < len(texts):
+                value = {"question_id": question_id, "model_id": model}
+                value["choices"] = [{"index": 0, "turns": texts}]
+                answers[question_id, model] = replace(row, value=value)
+    files.questions += questions.values()
+    files.answers += answers.values()
+
+
 def _body(path: Path, problems: Problems) -> Iterator[Placed]:
     refuse_large(sum(one.stat().st_size for one in files_of(path, ".jsonl")), problems)
     files = _Files()
     for row in rows_of_files(path, ".jsonl", problems):
         files.add(row)
+    if not files.questions:
+        _add_what_was_judged(files)
     dialogues: dict[str, CrossedDialogue] = {}
     for row in files.questions:
         _add_question(row, dialogues)
@@ -203,12 +269,16 @@ def _detect(sample: FileSample) -> float:
         names = " ".join(sample.members)
         is_bench = "question.jsonl" in names and "model_answer/" in names
         return 0.95 if is_bench else 0.0
+    is_judged = sample.keys >= {"question_id", "judge", "turn"}
+    if is_judged and sample.keys & {"user_prompt", "g1_user_prompt"}:
+        return 0.9
     return 0.7 if sample.keys >= {"question_id", "turns", "category"} else 0.0
 
 
 _DESCRIPTION = """\
 A folder as FastChat's `data/mt_bench`: `question.jsonl`, `model_answer/`, `reference_answer/`,
-`model_judgment/` (a file with all their lines will do). A question is a dialogue, its turns are the
+`model_judgment/` (a file with all their lines will do, and so do judgments alone, whose
+`user_prompt` holds what was judged). A question is a dialogue, its turns are the
 user's messages and the places to answer at; a model's answers are the responses of the system
 `model_id`, `reference` and the answers in `reference_answer/` are references. `score` is a score by
 the judge on the aspect that its prompt names (`single-v1`); `g1_winner` and `g2_winner` are two

@@ -3,7 +3,6 @@ without ``prompt``, as texts, messages or transcripts (HH-RLHF)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from annotations.formats.importers.heads import DATASET, with_head
 from annotations.formats.importers.json_rows import numbered_objects
 from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
+from annotations.formats.importers.speakers import transcript
 from annotations.formats.records import ASSISTANT, Message, PreferenceRecord, RatingRecord
 
 Messages = tuple[Message, ...]
@@ -31,7 +31,6 @@ CHOSEN, REJECTED = "chosen", "rejected"
 _SCORE_KEYS = ("score_{}", "{}_score", "{}-score", "rating_{}", "{}_rating", "{}-rating")
 _PROMPT_KEYS = ("prompt", "instruction", "question", "query", "input")
 _MODEL_KEYS = ("{}_model", "{}-model", "model_{}")
-_SPEECH = re.compile(r"\n\n(Human|Assistant):[ \n]?")
 
 
 def messages_in_field(row: JsonObject, key: str, role: str) -> Messages | None:
@@ -52,7 +51,7 @@ def messages_in_field(row: JsonObject, key: str, role: str) -> Messages | None:
         fault = f"must be a string or a list of messages, not {kind_of(value)}"
         row.complain(key, fault if row.has(key) else "is missing")
         return None
-    return _transcript(value) or (Message(role, value),)
+    return transcript(value) or (Message(role, value),)
 
 
 def add_pair(
@@ -190,18 +189,6 @@ def _apart(
     ):
         common += 1
     return chosen[common:], rejected[common:], chosen[:common]
-
-
-def _transcript(text: str) -> Messages:
-    """The messages of a text in HH-RLHF's layout; none for any other text."""
-    if not text.startswith(("\n\nHuman:", "\n\nAssistant:")):
-        return ()
-    _, *pieces = _SPEECH.split(text)
-    roles = {"Human": USER, "Assistant": ASSISTANT}
-    return tuple(
-        Message(roles[speaker], words)
-        for speaker, words in zip(pieces[::2], pieces[1::2], strict=True)
-    )
 
 
 def _as_metadata(lead: Messages) -> dict[str, Any]:

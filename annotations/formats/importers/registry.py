@@ -9,6 +9,7 @@ from annotations.formats.importers import (
     arena_battles,
     argilla,
     chatbot_arena,
+    chatgpt,
     completions,
     conture,
     cpdc,
@@ -35,6 +36,8 @@ from annotations.formats.importers import (
     mt_bench_human,
     mt_metrics_eval,
     mturk,
+    multiwoz,
+    oasst,
     openai_batch,
     openai_preferences,
     openinference,
@@ -73,12 +76,12 @@ def importers() -> dict[str, Importer]:
         Importers by format name, in the order in which help texts list them.
     """
     modules = (
-        *(messages, sharegpt, message_rows, lmsys_chat, wildchat, openai_batch),
-        *(preferences, openai_preferences, unpaired_preferences, response_pairs),
+        *(messages, sharegpt, message_rows, lmsys_chat, wildchat, openai_batch, chatgpt),
+        *(preferences, openai_preferences, unpaired_preferences, response_pairs, oasst),
         *(completions, chatbot_arena, mt_bench_human, mt_bench),
         *(langfuse, openinference, otel_genai),
         *(fed, dstc9, conture, dstc10, dstc11, summeval, usr_topical_chat, grade_files),
-        *(soda, daily_dialog_hub, parlai, parlai_conversations, personachat_candidates),
+        *(multiwoz, soda, daily_dialog_hub, parlai, parlai_conversations, personachat_candidates),
         *(arena_battles, xdial, mt_metrics_eval, label_studio, argilla, potato, doccano),
         *(prodigy, mturk, prolific, google_forms, qualtrics),
         *(

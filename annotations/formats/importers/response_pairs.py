@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection as Names
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -33,8 +34,22 @@ _VOTES = (
     *("betterresponse", "betterresponseid", "overallpreference", "preferredresponse"),
     *("preferredmodel", "judgment", "judgement", "labels", "label"),
 )
-_TIES = frozenset(["tie", "ties", "tied", "equal", "same", "draw", "both", "neutral", "neither"])
+_TIES = frozenset(
+    [
+        *("tie", "ties", "tied", "equal", "same", "draw", "both", "neutral", "neither"),
+        *("aboutthesame", "thesame", "aboutequal", "equallygood", "nopreference", "bothgood"),
+    ]
+)
 _BAD = frozenset(["tiebothbad", "bothbad", "botharebad", "neithergood"])
+_MORE = re.compile(
+    r"(?:response|model|answer|option|output|assistant)?\s*(?P<arm>\w+) (?:is |was )?"
+    r"(?:(?:much|slightly|significantly|clearly|somewhat|far|a bit|a little|marginally) )?better"
+    r"(?: than .*)?",
+    re.IGNORECASE,
+)
+_GREATER = re.compile(r"(?P<left>\w+)\s*(?P<sign>[<>=≫≪]+)\s*(?P<right>\w+)")
+_BRACKETED_TIE = "[[C]]"
+"""Of judges that were asked as MT-bench asks."""
 _WHOLE_NUMBER_SAYS_A_WON = "humanref"
 """SHP: 1 means that A was preferred, 0 that B was."""
 
@@ -73,7 +88,8 @@ class _Columns:
         for arms in _ARMS:
             stem, responses = pair(_RESPONSES, arms)
             if stem and (vote := one(_VOTES)):
-                _, systems = pair(_SYSTEMS, arms)
+                of_systems = (pair(_SYSTEMS, one)[1] for one in (arms, *_ARMS))
+                systems = next((one for one in of_systems if one[0]), ("", ""))
                 _, scores = pair(_SCORES, arms)
                 return cls(
                     *(arms, stem, responses, systems, scores, vote),
@@ -88,8 +104,19 @@ class _Columns:
 
     def preferred(self, written: str, systems: tuple[str, str]) -> Preferred | None:
         """What a vote says; None where it names neither."""
+        if written == _BRACKETED_TIE:
+            return "tie"
+        if more := _MORE.fullmatch(written):
+            written = more["arm"]
+        elif greater := _GREATER.fullmatch(written):
+            is_tie = set(greater["sign"]) == {"="}
+            is_left = greater["sign"][0] in ">≫"
+            written = "tie" if is_tie else greater["left" if is_left else "right"]
         word = plain_name(written)
         number = number_in(written)
+        if number is not None and self.arms == ("1", "2") and 1 < number < 2:
+            # AlpacaEval: the nearer to 2, the surer that the second is better
+            return "tie" if number == 1.5 else "a" if number < 1.5 else "b"
         if number is not None and number == int(number):
             word = str(int(number))
         if self.stem == _WHOLE_NUMBER_SAYS_A_WON and word in ("0", "1"):
@@ -102,6 +129,7 @@ class _Columns:
             arm = self.arms[place]
             names = {arm, f"{self.stem}{arm}", f"{arm}{self.stem}", f"model{arm}", f"system{arm}"}
             names |= {plain_name(systems[place]), plain_name(self.responses[place]), f"option{arm}"}
+            names.add(plain_name(self.systems[place]) or arm)
             if word in names and systems[0] != systems[1]:
                 return preferred  # type: ignore[return-value]
         return None

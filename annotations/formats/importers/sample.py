@@ -18,10 +18,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from annotations.formats.importers.columnar import MAX_COLUMNS
-from annotations.formats.importers.compression import DAMAGED, compression_of, decompressed
+from annotations.formats.importers.compression import (
+    DAMAGED,
+    beginning,
+    is_tar,
+    open_tar,
+)
 from annotations.formats.importers.csv_source import UTF16_MARKS, likely_delimiter
 from annotations.formats.importers.wrapped_records import (
     BEGINNING,
@@ -32,11 +38,15 @@ from annotations.formats.importers.wrapped_records import (
 
 MAX_MEMBERS = 1_000
 """Files of a folder or archive whose names are looked at."""
+MAX_WHOLE = 64 * 1024**2
+"""Bytes of a member that has to be read as a whole (Parquet, a spreadsheet), and of a tar archive
+that are passed for its listing."""
 
 Kind = Literal["json array", "json object", "json lines", "table", "rows", "text", "folder", ""]
 """``table``: delimited text or a spreadsheet. ``rows``: Parquet or Arrow. "" is anything else."""
 NOT_DATA = re.compile(r"(^|/)(__MACOSX/|\.[^/]*$|Thumbs\.db$)")
 """Members of archives that file managers leave there."""
+_WHOLE = (b"PK\x03\x04", b"PAR1", b"ARROW1")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
 _AFTER_KEY = re.compile(r"\s*:")
 _SEPARATOR_LINE = re.compile(r'\A"?sep=[,;\t]"?\r?\n')
@@ -64,7 +74,7 @@ class FileSample:
     records: tuple[Any, ...] = ()
     cells: tuple[tuple[str, ...], ...] = ()
     members: tuple[str, ...] = ()
-    _read: Callable[[str], bytes] = field(default=lambda _member: b"", repr=False)
+    _read: Callable[[str, int], bytes] = field(default=lambda _member, _most: b"", repr=False)
     _folder: Path | None = None
 
     @classmethod
@@ -83,14 +93,16 @@ class FileSample:
             if not path.is_file():
                 return cls(path.name)
             with path.open("rb") as file:
-                start = file.read(BEGINNING)
+                start, suffix = beginning(file, BEGINNING)
         except OSError:
             return cls(path.name)
         if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
             return _archive(path)
+        if is_tar(start):
+            return _tar(path)
         if start.startswith((b"PAR1", b"ARROW1")) or path.suffix == ".arrow":
             return _rows(path)
-        return _file(path.name, start)
+        return _file(path.name.removesuffix(suffix), start)
 
     @property
     def record(self) -> Mapping[str, Any]:
@@ -117,7 +129,15 @@ class FileSample:
             return FileSample(name)
         if self._folder is not None:
             return FileSample.of(self._folder / name)
-        return _file(name.rpartition("/")[2], self._read(name))
+        plain = name.rpartition("/")[2]
+        start, suffix = beginning(io.BytesIO(self._read(name, BEGINNING)), BEGINNING)
+        if not start.startswith(_WHOLE):
+            return _file(plain.removesuffix(suffix), start)
+        with TemporaryDirectory(prefix="dialeval-member-") as folder:
+            path = Path(folder) / plain
+            path.write_bytes(self._read(name, MAX_WHOLE))
+            found = FileSample.of(path)
+        return FileSample(found.name) if found.kind == "folder" else found
 
 
 def _folder(folder: Path) -> FileSample:
@@ -141,18 +161,11 @@ def _archive(path: Path) -> FileSample:
     found = [info.filename for info in infos if not info.is_dir()]
     if "xl/workbook.xml" in found:
         return _spreadsheet(path)
-    found = [name for name in found if not NOT_DATA.search(name)]
-    try:  # the folder that holds all is not part of the layout
-        top = posixpath.commonpath([posixpath.dirname(name) for name in found])
-    except ValueError:
-        top = ""
-    top = f"{top}/" if top else ""
-    names = sorted(name.removeprefix(top) for name in found)
 
-    def read(name: str) -> bytes:
+    def read(name: str, most: int) -> bytes:
         try:
-            with zipfile.ZipFile(path) as archive, archive.open(top + name) as file:
-                return file.read(BEGINNING)
+            with zipfile.ZipFile(path) as archive, archive.open(name) as file:
+                return file.read(most)
         except (
             zipfile.BadZipFile,
             zlib.error,
@@ -165,7 +178,41 @@ def _archive(path: Path) -> FileSample:
         ):
             return b""
 
-    sample = FileSample(path.name, "folder", members=tuple(names), _read=read)
+    return _of_members(path.name, found, read)
+
+
+def _tar(path: Path) -> FileSample:
+    found: list[str] = []
+    with contextlib.suppress(*DAMAGED), open_tar(path, MAX_WHOLE) as archive:
+        for info in archive:
+            if info.isfile() and len(found) < MAX_MEMBERS:
+                found.append(info.name.removeprefix("./"))
+
+    def read(name: str, most: int) -> bytes:
+        with contextlib.suppress(*DAMAGED), open_tar(path, MAX_WHOLE) as archive:
+            for info in archive:
+                if info.name.removeprefix("./") == name and (file := archive.extractfile(info)):
+                    return file.read(most)
+        return b""
+
+    return _of_members(path.name, found, read)
+
+
+def _of_members(name: str, found: list[str], read: Callable[[str, int], bytes]) -> FileSample:
+    """An archive as the folder that it holds, or its only file."""
+    found = [one for one in found if not NOT_DATA.search(one)]
+    try:  # the folder that holds all is not part of the layout
+        top = posixpath.commonpath([posixpath.dirname(one) for one in found])
+    except ValueError:
+        top = ""
+    top = f"{top}/" if top else ""
+    names = sorted(one.removeprefix(top) for one in found)
+    sample = FileSample(
+        name,
+        "folder",
+        members=tuple(names),
+        _read=lambda member, most: read(top + member, most),
+    )
     return sample.member(names[0]) if len(names) == 1 else sample
 
 
@@ -185,24 +232,18 @@ def _rows(path: Path) -> FileSample:
 
 
 def _file(name: str, start: bytes) -> FileSample:
-    if suffix := compression_of(start):
-        try:
-            with decompressed(io.BytesIO(start), suffix) as file:
-                start, name = file.read1(BEGINNING), name.removesuffix(suffix)
-        except DAMAGED:
-            return FileSample(name)
     text = _decoded(start)
     sample = FileSample(name, text=text)
-    beginning = text.lstrip()
-    if beginning.startswith("["):
-        values = array_values(beginning)
+    json_text = text.lstrip()
+    if json_text.startswith("["):
+        values = array_values(json_text)
         return replace(sample, kind="json array", keys=first_keys(text), records=values)
-    if records := wrapped_records(beginning):
+    if records := wrapped_records(json_text):
         keys = frozenset(records[0]) if isinstance(records[0], dict) else frozenset()
         return replace(sample, kind="json array", keys=keys, records=records)
-    if beginning.startswith("{"):
-        return replace(sample, **_json_objects(beginning))
-    if not beginning or "\0" in text:
+    if json_text.startswith("{"):
+        return replace(sample, **_json_objects(json_text))
+    if not json_text or "\0" in text:
         return replace(sample, text="")
     cells = _cells(text)
     if any(len(row) > 1 for row in cells):

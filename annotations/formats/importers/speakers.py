@@ -19,6 +19,38 @@ _PLAIN = frozenset(["user", "u", "usr", "assistant", "s", "sys"])
 """Labels that say no more than the role."""
 _LINE = re.compile(r"\s*([^\W\d_][^\n:]{0,29}):(?:[ \t]+(.*)|)$", re.DOTALL)
 _MOST_WORDS = 3
+_HEADED = re.compile(r"\A\s*(?:###\s*)?(?:Human|Assistant):")
+_SPEECHES = tuple(
+    re.compile(rf"(?:\A\s*|{before})(Human|Assistant):[ \n]?")
+    for before in (r"\n\n", r"\n", r"### ?")
+)
+"""What separates the messages of a transcript: a blank line, a line end, or the signs ``###``."""
+
+
+def transcript(text: str) -> tuple[Message, ...]:
+    """The messages of a text in which ``Human:`` and ``Assistant:`` begin what each one says.
+
+    Args:
+        text: as HH-RLHF has it, with a blank line before each speaker; or with a line end, or
+            ``###``.
+
+    Returns:
+        The messages; none for any other text, and for one speaker without a blank line before.
+    """
+    if not _HEADED.match(text):
+        return ()
+    for speech in _SPEECHES:
+        before, *pieces = speech.split(text)
+        is_whole = text.startswith("\n\n") and len(pieces) == 2 and "\nAssistant:" not in text
+        if not before.strip() and (len(pieces) > 2 or is_whole):
+            return tuple(
+                Message(
+                    "user" if speaker == "Human" else "assistant",
+                    said.rstrip() if speech is _SPEECHES[-1] else said,
+                )
+                for speaker, said in zip(pieces[::2], pieces[1::2], strict=True)
+            )
+    return ()
 
 
 def message_of(label: str, text: str, **more: Any) -> Message:
@@ -143,6 +175,15 @@ def _json_list(text: str) -> tuple[Message, ...] | None:
         return None
     if not isinstance(values, list):
         return None
+    if values and all(
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(one, str) for one in pair)
+        for pair in values
+    ):
+        return tuple(
+            Message(role, text)
+            for pair in values
+            for role, text in zip(("user", "assistant"), pair, strict=True)
+        )
     if all(isinstance(value, str) for value in values):
         labelled = [conversation(value) for value in values if _label(value)]
         if len(labelled) == len(values) and all(len(one) == 1 for one in labelled):

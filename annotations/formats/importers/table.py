@@ -90,14 +90,17 @@ def with_mapping(mapping: TableMapping) -> Importer:
 def _detect(sample: FileSample) -> float:
     if not sample.is_of_rows:
         return 0.0
-    if sample.kind != "table" and any(
-        isinstance(value, dict | list) for value in sample.record.values()
-    ):
-        return 0.0
     guess = guess_mapping(sorted(sample.keys), [])
     uses = {column.use for column in guess.columns.values()}
-    if "response" not in uses:
+    nested = {
+        guess.columns[name].use
+        for name, value in sample.record.items()
+        if isinstance(value, dict | list) and name in guess.columns
+    }
+    if "response" not in uses or nested & {"response", "prompt", "score"}:
         return 0.0
+    if nested and sample.kind != "table":
+        return 0.35 if uses & {"context", "prompt", "score"} else 0.0
     known = len(uses & {"conversation", "system", "context", "prompt", "rater", "score", "turn"})
     return min(0.4 + 0.1 * known, 0.8) if known else 0.0
 

@@ -1,5 +1,5 @@
-"""Makes a plain file or folder of what is packed: zip, gzip, bzip2, xz, Zstandard, Parquet, Arrow,
-and JSON in UTF-16.
+"""Makes a plain file or folder of what is packed: zip, tar, gzip, bzip2, xz, Zstandard, Parquet,
+Arrow, and JSON in UTF-16.
 
 Members, sizes and ratios are limited, and no member leaves the folder. What is plain stays where it
 is.
@@ -19,7 +19,14 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from annotations.formats.importers.columnar import is_columnar, rows
-from annotations.formats.importers.compression import DAMAGED, compression_of, decompressed
+from annotations.formats.importers.compression import (
+    DAMAGED,
+    TooLongError,
+    beginning,
+    decompressed,
+    is_tar,
+    open_tar,
+)
 from annotations.formats.importers.csv_source import UTF16_MARKS
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import NOT_DATA
@@ -34,15 +41,16 @@ _OFFICE_FILE = re.compile(r"(xl|word|ppt)/|\[Content_Types\]\.xml\Z")
 
 
 @contextmanager
-def unpacked(path: Path, problems: Problems) -> Iterator[Path]:
+def unpacked(path: Path, problems: Problems, *, is_member: bool = False) -> Iterator[Path]:
     """Unpack a file while the context is open.
 
     Args:
         path: file or folder.
         problems: collects the fault that is raised.
+        is_member: the only file of an archive; it is unpacked, unless it is an archive itself.
 
     Returns:
-        Context manager for: the folder of a zip file's members, or its only member; what a
+        Context manager for: the folder of an archive's members, or its only member; what a
         compressed file holds; JSON in UTF-8; a file of JSON lines with the rows of a Parquet or
         Arrow file; anything else, spreadsheets included, as it is.
 
@@ -54,11 +62,13 @@ def unpacked(path: Path, problems: Problems) -> Iterator[Path]:
         yield path
         return
     with path.open("rb") as file:
-        start = file.read(8)
-    if start[:4] == b"PK\x03\x04" and not _is_office_file(path):
-        with TemporaryDirectory(prefix="dialeval-zip-") as folder:
-            yield from _of_archive(path, Path(folder), problems)
-    elif suffix := compression_of(start):
+        start, suffix = beginning(file, 512)
+    is_zip = not suffix and start[:4] == b"PK\x03\x04" and not _is_office_file(path)
+    if (is_zip or is_tar(start)) and not is_member:
+        with TemporaryDirectory(prefix="dialeval-archive-") as folder:
+            unpack = _unpack_zip if is_zip else _unpack_tar
+            yield from _of_archive(unpack(path, Path(folder), problems), Path(folder), problems)
+    elif suffix:
         with TemporaryDirectory(prefix="dialeval-compressed-") as folder:
             target = Path(folder) / (path.name.removesuffix(suffix) or "file")
             _decompress(path, target, suffix, problems)
@@ -99,10 +109,9 @@ def _is_office_file(path: Path) -> bool:
         return False
 
 
-def _of_archive(path: Path, folder: Path, problems: Problems) -> Iterator[Path]:
-    files = _unpack_zip(path, folder, problems)
+def _of_archive(files: list[Path], folder: Path, problems: Problems) -> Iterator[Path]:
     if len(files) == 1:
-        with unpacked_rows(files[0], problems) as plain:
+        with unpacked(files[0], problems, is_member=True) as plain:
             yield plain
         return
     top = folder
@@ -129,7 +138,8 @@ def _unpack_zip(path: Path, folder: Path, problems: Problems) -> list[Path]:
                 problems.stop("", "", f"would unpack to more than {left:,} bytes")
             files = []
             for info in members:
-                target = _inside(folder, info, problems)
+                is_link = stat.S_ISLNK(info.external_attr >> 16)
+                target = _inside(folder, info.filename, is_link, problems)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(info) as source:
                     left -= _copy(source, target, left, problems)  # type: ignore[arg-type]
@@ -143,16 +153,39 @@ def _unpack_zip(path: Path, folder: Path, problems: Problems) -> list[Path]:
         problems.stop("", "", f"is a damaged archive: {reason or type(error).__name__}")
 
 
-def _inside(folder: Path, info: zipfile.ZipInfo, problems: Problems) -> Path:
+def _unpack_tar(path: Path, folder: Path, problems: Problems) -> list[Path]:
+    allowed = left = _allowed(path)
+    files: list[Path] = []
+    try:
+        with open_tar(path, allowed) as archive:
+            for count, info in enumerate(archive, 1):
+                if count > MAX_MEMBERS:
+                    problems.stop("", "", f"has more than {MAX_MEMBERS:,} members")
+                if info.isdir() or NOT_DATA.search(info.name):
+                    continue
+                target = _inside(folder, info.name, not info.isfile(), problems)
+                source = archive.extractfile(info)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                left -= _copy(source, target, left, problems)  # type: ignore[arg-type]
+                files.append(target)
+    except TooLongError:
+        problems.stop("", "", f"would unpack to more than {allowed:,} bytes")
+    except DAMAGED as error:
+        problems.stop("", "", f"is a damaged archive: {str(error)[:200]}")
+    if not files:
+        problems.stop("", "", "is an archive without files")
+    return files
+
+
+def _inside(folder: Path, written: str, is_link: bool, problems: Problems) -> Path:
     """Where a member goes. Paths that lead out of the folder, links and names that no file system
     takes are refused."""
-    name = PurePosixPath(info.filename.replace("\\", "/"))
-    is_link = stat.S_ISLNK(info.external_attr >> 16)
-    is_outside = name.is_absolute() or ".." in name.parts or ":" in info.filename
+    name = PurePosixPath(written.replace("\\", "/"))
+    is_outside = name.is_absolute() or ".." in name.parts or ":" in written
     is_long = len(str(name)) > 1_000 or any(len(part.encode()) > 255 for part in name.parts)
     target = folder / name
     if is_link or is_outside or is_long or target.exists():
-        shown = info.filename[:100].encode("ascii", "replace").decode()
+        shown = written[:100].encode("ascii", "replace").decode()
         problems.stop("", "", f"has a member that is not taken: {shown!r}")
     return target
 

@@ -9,6 +9,7 @@ from annotations.formats.importers.compression import compression_of
 from annotations.formats.importers.data_files import data_members
 from annotations.formats.importers.problems import ImportFailed, Problems, not_text
 from annotations.formats.importers.sample import FileSample
+from annotations.formats.importers.survey_items import NEEDED
 
 _LFS_POINTER = b"version https://git-lfs"
 _WEB_PAGE = (b"<!doctype html", b"<html")
@@ -42,6 +43,8 @@ def why_unrecognised(path: Path, sample: FileSample) -> str:
         return "it is a pointer of Git LFS; fetch the file itself with git lfs pull"
     if start.lstrip().lower().startswith(_WEB_PAGE):
         return "it is a web page"
+    if "ImportId" in " ".join(map(" ".join, sample.cells)):
+        return f"it is a survey of Qualtrics, which {NEEDED}"
     if is_columnar(path):
         try:
             next(rows(path, Problems(path.name)), None)
@@ -49,7 +52,7 @@ def why_unrecognised(path: Path, sample: FileSample) -> str:
             return f"it {failure.problems[0].message}"
     elif compression_of(start):
         return "it is compressed; what it holds is damaged, or of no known format"
-    elif (fault := not_text(start)) and not sample.kind.startswith("json"):
+    elif (fault := not_text(start)) and not (sample.kind.startswith("json") or sample.cells):
         return f"it {fault}"
     elif not sample.kind and b"\0" in start:
         return "it holds NUL bytes: no text, or UTF-16 without a byte order mark; save it as UTF-8"

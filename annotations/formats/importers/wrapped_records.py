@@ -24,6 +24,8 @@ CHAT_KEYS = (
     *("dialog", "turns", "chat", "history", "utterances", "log"),
 )
 """Names of the list of messages of one conversation."""
+TRANSCRIPT_KEYS = ("transcript", "conversation", "dialogue", "dialog", "text")
+"""Names of a conversation in one text (``speakers.transcript``)."""
 _GAP = re.compile(r"[\s,]*")
 _COLON = re.compile(r"\s*:\s*")
 
@@ -63,6 +65,22 @@ def chat_key(record: Mapping[str, Any]) -> str:
         if isinstance(value, list) and value and is_message(value[0]):
             return key
     return ""
+
+
+def is_log(value: Any) -> bool:
+    """Whether a parsed value has a ``log`` of texts whose speakers take turns (MultiWOZ).
+
+    Args:
+        value: any parsed JSON value.
+
+    Returns:
+        True where each first item of the list has ``text`` and ``metadata``, and no speaker.
+    """
+    log = value.get("log") if isinstance(value, Mapping) else None
+    first = log[0] if isinstance(log, list) and log else None
+    return (
+        isinstance(first, dict) and first.keys() >= {"text", "metadata"} and not is_message(first)
+    )
 
 
 def array_values(text: str) -> tuple[Any, ...]:
@@ -114,7 +132,7 @@ def wrapped_records(text: str) -> tuple[Any, ...]:
                 if records and all(map(_is_record, records)):
                     return records
             value, place = decoder.raw_decode(text, place)
-            if isinstance(value, dict) and chat_key(value):
+            if isinstance(value, dict) and (chat_key(value) or is_log(value)):
                 by_id.append({**value, "id": key})
             elif by_id:
                 return ()

@@ -124,8 +124,9 @@ class Command(ConsoleCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        progress = Progress(self.say)
         if not is_address(options["path"]):
-            self._read(Path(options["path"]), options)
+            self._read(Path(options["path"]), options, progress)
             return
         with temporary_folder() as folder:
             try:
@@ -134,14 +135,17 @@ class Command(ConsoleCommand):
                     folder,
                     most_bytes=settings.MAX_IMPORT_BYTES,
                     seconds=settings.IMPORT_SECONDS,
-                    moved=Progress(self.say).moved,
+                    moved=progress.moved,
                 )
             except NotFetched as problem:
                 raise CommandError(f"nothing was stored: {problem}") from None
             self.say(f"downloaded {found.source}")
-            self._read(found.path, {**options, "slug": options["slug"] or found.name}, found.source)
+            options["slug"] = options["slug"] or found.name
+            self._read(found.path, options, progress, found.source)
 
-    def _read(self, path: Path, options: dict[str, Any], source: str = "") -> None:
+    def _read(
+        self, path: Path, options: dict[str, Any], progress: Progress, source: str = ""
+    ) -> None:
         options = {**options, "path": path}
         slug = options["slug"]
         if slug is None:
@@ -170,7 +174,12 @@ class Command(ConsoleCommand):
                 language=options["language"],
                 good_only=options["good_only"],
                 source=source,
+                progress=progress.passed,
             )
+        except KeyboardInterrupt:
+            raise CommandError(
+                "cancelled: nothing was stored. The same command begins again"
+            ) from None
         except ImportFailed as failure:
             self._refuse(failure, options)
         except OSError as error:
@@ -238,10 +247,16 @@ class Progress:
         self.told = time.monotonic()
 
     def moved(self, there: int, size: int | None) -> None:
+        of_all = f" of {size / 1e6:.1f}" if size else ""
+        self._say(f"downloaded {there / 1e6:.1f}{of_all} MB")
+
+    def passed(self, what: str, records: int) -> None:
+        self._say(f"{what} {records:,} records")
+
+    def _say(self, line: str) -> None:
         if time.monotonic() - self.told >= SECONDS_BETWEEN_LINES:
             self.told = time.monotonic()
-            of_all = f" of {size / 1e6:.1f}" if size else ""
-            self.say(f"downloaded {there / 1e6:.1f}{of_all} MB")
+            self.say(line)
 
 
 def _importer_and_mapping(options: dict[str, Any]) -> tuple[Importer, TableMapping | None]:

@@ -385,3 +385,54 @@ def test_completions_of_a_prompt_have_scores_by_aspect_and_rater(tmp_path: Path)
         ("south", "rater 2", "kind", 2, ""),
     ]
     assert [one.metadata for one in of_type(records, ResponseRecord)] == [{}, {"tokens": 2}]
+
+
+# --- transcripts and votes in words ---------------------------------------------------------------
+
+TRANSCRIPTS = {
+    "blank lines": "\n\nHuman: Is it hot?\n\nAssistant: Not yet.",
+    "no line before": "Human: Is it hot?\n\nAssistant: Not yet.\n\nHuman: Why?",
+    "line ends": "Human: Is it hot?\nAssistant: Not yet.",
+    "signs": "### Human: Is it hot?### Assistant: Not yet.",
+}
+
+
+@pytest.mark.parametrize("layout", TRANSCRIPTS)
+def test_a_transcript_is_a_conversation(tmp_path: Path, layout: str) -> None:
+    path = lines_of(tmp_path, [{"transcript": TRANSCRIPTS[layout], "rating": 3.0}])
+    assert likely_format(path) == ("messages", "")
+    [dialogue] = of_type(read("messages", path), DialogueRecord)
+    assert [(one.role, one.text) for one in dialogue.messages][:2] == [
+        ("user", "Is it hot?"),
+        ("assistant", "Not yet."),
+    ]
+    assert dialogue.metadata == {"rating": 3.0}
+
+
+VOTES = {
+    "[[A]]": "a",
+    "[[C]]": "tie",
+    "Response A is slightly better": "a",
+    "B is much better than A": "b",
+    "About the same": "tie",
+    "A>>B": "a",
+    "B>A": "b",
+    "A=B": "tie",
+    "model_b": "b",
+}
+
+
+@pytest.mark.parametrize("written", VOTES)
+def test_a_vote_in_words_is_read(tmp_path: Path, written: str) -> None:
+    row = {"prompt": "Is it hot?", "response_a": "No.", "response_b": "Yes.", "verdict": written}
+    [vote] = of_type(read("response-pairs", lines_of(tmp_path, [row])), PreferenceRecord)
+    assert vote.preferred == VOTES[written]
+
+
+@pytest.mark.parametrize(("number", "preferred"), [(1.2, "a"), (1.5, "tie"), (1.97, "b")])
+def test_a_preference_between_1_and_2_is_the_nearer(
+    tmp_path: Path, number: float, preferred: str
+) -> None:
+    row = {"instruction": "Hot?", "output_1": "No.", "output_2": "Yes.", "preference": number}
+    [vote] = of_type(read("response-pairs", lines_of(tmp_path, [row])), PreferenceRecord)
+    assert vote.preferred == preferred

@@ -21,7 +21,7 @@ from annotations.formats.importers.column_mapping import (
     mapping_from_yaml,
 )
 from annotations.formats.importers.problems import ImportFailed, Problems
-from annotations.formats.importers.registry import importers, possible_formats
+from annotations.formats.importers.registry import importers, likely_format, possible_formats
 from annotations.formats.importers.table import with_mapping
 from annotations.formats.importers.table_source import read_rows
 from annotations.formats.records import (
@@ -340,3 +340,22 @@ def test_conversations_come_in_the_order_of_their_first_rows(tmp_path: Path) -> 
 def test_lines_may_end_in_any_way(tmp_path: Path, end: str) -> None:
     text = f"{LONG}d,cook,Leeks.,ann,4\n"
     assert table(tmp_path, text.replace("\n", end), "other.csv") == table(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("heading", "cells"),
+    [
+        ("Dialog-ID;Runde;System;Kontext;Antwort;Bewerter;Kriterium;Bewertung", "Grüß dich"),
+        ("对话;轮次;模型;上下文;回复;评分者;维度;分数", "你好"),
+    ],
+)
+def test_headings_of_other_languages_are_known(tmp_path: Path, heading: str, cells: str) -> None:
+    path = file_of(tmp_path, f"{heading}\nd1;0;m1;User: hi;{cells};ann;fluent;3,5\n", "t.csv")
+    assert likely_format(path) == ("table", "")
+    [rating] = of_type(read("table", path), RatingRecord)
+    assert (rating.system, rating.rater, rating.aspect, rating.score) == (
+        "m1",
+        "ann",
+        "fluent",
+        3.5,
+    )
