@@ -13,7 +13,7 @@ _DATA = re.compile(
 )
 _DESCRIPTION = re.compile(
     r"(^|/)(\.|__MACOSX/|dataset_infos?\.json|dataset_dict\.json|state\.json|metadata\.json|"
-    r"users\.json|projects\.json|memories\.json)"
+    r"(users|projects|memories)\.json\Z)"
 )
 
 

@@ -90,13 +90,14 @@ def _preferences(name: str, taken: list[tuple[JsonObject, str, int]]) -> list[Pl
     ranked = [one for one in taken if isinstance(one[0].value.get("rank"), int | float)]
     found: list[Placed] = []
     for (better, system_a, sample_a), (worse, system_b, sample_b) in combinations(ranked, 2):
-        is_tie = better.value["rank"] == worse.value["rank"]
-        record = PreferenceRecord(
-            *(name, 0, system_a, system_b, "tie" if is_tie else "a", DATASET),
+        vote = PreferenceRecord(
+            *(name, 0, system_a, system_b),
+            "tie" if better.value["rank"] == worse.value["rank"] else "a",
+            DATASET,
             sample_a=sample_a,
             sample_b=sample_b,
         )
-        found.append((record, worse.where, f"{worse.path}.rank".lstrip(".")))
+        found.append((vote, worse.where, f"{worse.path}.rank".lstrip(".")))
     return found
 
 

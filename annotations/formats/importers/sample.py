@@ -46,6 +46,9 @@ Kind = Literal["json array", "json object", "json lines", "table", "rows", "text
 """``table``: delimited text or a spreadsheet. ``rows``: Parquet or Arrow. "" is anything else."""
 NOT_DATA = re.compile(r"(^|/)(__MACOSX/|\.[^/]*$|Thumbs\.db$)")
 """Members of archives that file managers leave there."""
+_KEPT = 50
+"""Members of a tar archive, which is read from its beginning each time, whose first bytes are
+held."""
 _WHOLE = (b"PK\x03\x04", b"PAR1", b"ARROW1")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
 _AFTER_KEY = re.compile(r"\s*:")
@@ -183,15 +186,21 @@ def _archive(path: Path) -> FileSample:
 
 def _tar(path: Path) -> FileSample:
     found: list[str] = []
+    beginnings: dict[str, bytes] = {}
     with contextlib.suppress(*DAMAGED), open_tar(path, MAX_WHOLE) as archive:
         for info in archive:
             if info.isfile() and len(found) < MAX_MEMBERS:
-                found.append(info.name.removeprefix("./"))
+                found.append(posixpath.normpath(info.name))
+                file = archive.extractfile(info) if len(found) <= _KEPT else None
+                if file is not None:
+                    beginnings[found[-1]] = file.read(BEGINNING)
 
     def read(name: str, most: int) -> bytes:
+        if most <= BEGINNING and name in beginnings:
+            return beginnings[name]
         with contextlib.suppress(*DAMAGED), open_tar(path, MAX_WHOLE) as archive:
             for info in archive:
-                if info.name.removeprefix("./") == name and (file := archive.extractfile(info)):
+                if posixpath.normpath(info.name) == name and (file := archive.extractfile(info)):
                     return file.read(most)
         return b""
 

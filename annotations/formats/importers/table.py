@@ -97,7 +97,7 @@ def _detect(sample: FileSample) -> float:
         for name, value in sample.record.items()
         if isinstance(value, dict | list) and name in guess.columns
     }
-    if "response" not in uses or nested & {"response", "prompt", "score"}:
+    if "response" not in uses or nested & {"response", "score"}:
         return 0.0
     if nested and sample.kind != "table":
         return 0.35 if uses & {"context", "prompt", "score"} else 0.0

@@ -239,7 +239,7 @@ def parquet_of_chats() -> bytes:
 
 LINE = (json.dumps({"messages": CHAT}) + "\n").encode()
 MEMBERS = {
-    "lines": {"chats/1.jsonl": LINE, "chats/2.jsonl": LINE},
+    "lines": {"./chats/1.jsonl": LINE, "./chats/2.jsonl": LINE},
     "parquet": {"data/1.parquet": parquet_of_chats(), "data/2.parquet": parquet_of_chats()},
 }
 
