@@ -5,9 +5,11 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from annotations.formats.importers.base import Importer, Placed
+from annotations.formats.importers.chat_messages import parsed_json
 from annotations.formats.importers.collected import clean_name
 from annotations.formats.importers.column_mapping import Column, TableMapping, guess_mapping
 from annotations.formats.importers.problems import Problems, Where
@@ -16,6 +18,7 @@ from annotations.formats.importers.table_reader import records_of_table
 from annotations.formats.importers.table_source import Table, is_missing, number_in, open_table
 
 INPUT, ANSWER = "Input.", "Answer."
+_TASK = "Answer.taskAnswers"
 _OF_THE_HIT = frozenset(
     [
         *("HITTypeId", "Title", "Description", "Keywords", "Reward", "MaxAssignments"),
@@ -40,13 +43,13 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     Returns:
         Iterator over records. ``Input.NAME`` is what a table's column NAME would be, with HTML as
         plain text; ``Answer.NAME`` a score of NAME where numbers stand in it, else a comment; a
-        group ``Answer.NAME.OPTION`` of true and false the label OPTION of NAME. Rejected
-        assignments are skipped; the worker's id is the rater.
+        group ``Answer.NAME.OPTION`` of true and false the label OPTION of NAME, or its score where
+        all options are numbers. Rejected assignments are skipped; the worker's id is the rater.
 
     Raises:
         ImportFailed: as in ``open_table``, and where no input is a response.
     """
-    table = open_table(path, problems)
+    table = _opened(path, problems)
     inputs = {name: name[len(INPUT) :] for name in table.heading if name.startswith(INPUT)}
     answers = [name for name in table.heading if name.startswith(ANSWER)]
     columns = {
@@ -61,14 +64,16 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
             short = name[len(ANSWER) :]
             columns[name] = Column("score", short) if name in scores else Column("comment")
     for aspect in groups.values():
-        columns[ANSWER + aspect] = Column("label", aspect)
+        options = [name.rpartition(".")[2] for name in groups if groups[name] == aspect]
+        is_scale = all(number_in(option) is not None for option in options)
+        columns[ANSWER + aspect] = Column("score" if is_scale else "label", aspect)
     columns["WorkerId"] = Column("rater")
     mapping = TableMapping(columns, table.heading_line)
     if fault := mapping.fault():
         problems.stop(table.heading_line, "", f"of the columns Input.*: {fault}")
 
     def rows(noting: Problems) -> Iterator[tuple[Where, dict[str, str]]]:
-        for line, values in open_table(path, noting, table.heading_line).rows:
+        for line, values in _opened(path, noting, table).rows:
             row = dict(zip(table.heading, values, strict=True))
             if row.get("AssignmentStatus", "").strip().casefold() == "rejected":
                 noting.skip(line, "AssignmentStatus", "is Rejected")
@@ -90,6 +95,47 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
                 noting.add(line, "WorkerId", "is empty")
 
     yield from records_of_table(rows, mapping, True, problems)
+
+
+def _opened(path: Path, problems: Problems, known: Table | None = None) -> Table:
+    """The batch, with a column for each answer that stands in the JSON of crowd-html-elements.
+
+    ``known``: opened before, so that its columns need not be looked for.
+    """
+    table = open_table(path, problems, known.heading_line if known else 0)
+    if _TASK not in table.heading:
+        return table
+    place = table.heading.index(_TASK)
+    heading = known.heading if known else table.heading
+    if known is None:
+        quiet = open_table(path, Problems(path.name), table.heading_line)
+        found = dict.fromkeys(name for _, cells in quiet.rows for name in _answers(cells[place]))
+        others = [name for name in table.heading if name != _TASK]
+        heading = (*others, *(name for name in found if name not in others))
+
+    def rows() -> Iterator[tuple[Where, list[str]]]:
+        for line, cells in table.rows:
+            row = {**dict(zip(table.heading, cells, strict=True)), **_answers(cells[place])}
+            yield line, [row.get(name, "") for name in heading]
+
+    return replace(table, heading=heading, rows=rows())
+
+
+def _answers(cell: str) -> dict[str, str]:
+    """The answers in a cell of ``Answer.taskAnswers``, by the name that a column would have."""
+    values = parsed_json(cell)
+    task = values[0] if isinstance(values, list) and values else values
+    found = {}
+    for key, value in task.items() if isinstance(task, dict) else ():
+        if isinstance(value, dict) and isinstance(value.get("label"), str):
+            value = value["label"]
+        if isinstance(value, dict):
+            for option, chosen in value.items():
+                if isinstance(chosen, bool):
+                    found[f"{ANSWER}{key}.{option}"] = str(chosen).lower()
+        elif isinstance(value, str | int | float):
+            found[f"{ANSWER}{key}"] = str(value).lower() if isinstance(value, bool) else str(value)
+    return found
 
 
 def _kinds_of_answers(table: Table, answers: Sequence[str]) -> tuple[set[str], list[str]]:
@@ -123,7 +169,8 @@ def _detect(sample: FileSample) -> float:
 
 _DESCRIPTION = """\
 What a requester of Mechanical Turk downloads as results: `Input.dialog_id`, `Input.system`,
-`Input.context`, `Input.response` and the like, `Answer.NAME` for each question."""
+`Input.context`, `Input.response` and the like, `Answer.NAME` for each question, or the JSON of
+`Answer.taskAnswers`. A group of true and false is one choice."""
 _EXAMPLE = (
     '"HITId","WorkerId","AssignmentStatus","Input.dialog_id","Input.context","Input.response",'
     '"Input.system","Answer.overall"\n'

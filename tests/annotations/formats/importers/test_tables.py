@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import time
 import zipfile
@@ -359,3 +360,21 @@ def test_headings_of_other_languages_are_known(tmp_path: Path, heading: str, cel
         "fluent",
         3.5,
     )
+
+
+def test_answers_in_the_json_of_a_task_of_mturk_are_read(tmp_path: Path) -> None:
+    answers = json.dumps([{"overall": {"1": False, "2": True}, "fluent": 4, "why": "short"}])
+    rows = [
+        ["HITId", "WorkerId", "Input.dialog_id", "Input.response", "Answer.taskAnswers"],
+        ["H1", "W1", "d1", "Leeks.", answers],
+    ]
+    written = io.StringIO(newline="")
+    csv.writer(written).writerows(rows)
+    path = file_of(tmp_path, written.getvalue(), "batch.csv")
+    assert likely_format(path) == ("mturk", "")
+    found = of_type(read("mturk", path), RatingRecord)
+    assert {one.aspect: (one.rater, one.score) for one in found} == {
+        "overall": ("W1", 2.0),
+        "fluent": ("W1", 4.0),
+    }
+    assert found[0].comment == "short"
