@@ -107,10 +107,13 @@ class _Tree:
         return found
 
     def _answer(self, key: str) -> list[str]:
-        path = [key]
-        while nexts := [one for one in self.children.get(path[-1], ()) if self.role(one) != USER]:
-            path.append(nexts[-1])
-        return path
+        path = {key: None}
+        while nexts := [one for one in self.children.get(key, ()) if self.role(one) != USER]:
+            key = nexts[-1]
+            if key in path:
+                break
+            path[key] = None
+        return list(path)
 
     def _time(self, key: str) -> float:
         time = self.message(key).get("create_time")

@@ -52,6 +52,7 @@ from annotations.formats.importers import (
     prolific,
     qualtrics,
     ratings,
+    request_logs,
     response_pairs,
     sharegpt,
     soda,
@@ -77,6 +78,7 @@ def importers() -> dict[str, Importer]:
     """
     modules = (
         *(messages, sharegpt, message_rows, lmsys_chat, wildchat, openai_batch, chatgpt),
+        *(request_logs,),
         *(preferences, openai_preferences, unpaired_preferences, response_pairs, oasst),
         *(completions, chatbot_arena, mt_bench_human, mt_bench),
         *(langfuse, openinference, otel_genai),

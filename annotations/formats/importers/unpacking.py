@@ -33,6 +33,8 @@ from annotations.formats.importers.sample import NOT_DATA
 
 MAX_MEMBERS = 10_000
 MAX_UNPACKED = 4 * 1024**3
+MAX_LEVELS = 2
+"""Archives within each other."""
 MAX_RATIO = 200
 """Of unpacked to packed size beyond ``ALWAYS_ALLOWED``: text packs 3 to 20 times, a bomb 1,000."""
 ALWAYS_ALLOWED = 16 * 1024**2
@@ -41,13 +43,13 @@ _OFFICE_FILE = re.compile(r"(xl|word|ppt)/|\[Content_Types\]\.xml\Z")
 
 
 @contextmanager
-def unpacked(path: Path, problems: Problems, *, is_member: bool = False) -> Iterator[Path]:
+def unpacked(path: Path, problems: Problems, *, level: int = 0) -> Iterator[Path]:
     """Unpack a file while the context is open.
 
     Args:
         path: file or folder.
         problems: collects the fault that is raised.
-        is_member: the only file of an archive; it is unpacked, unless it is an archive itself.
+        level: in how many archives the file is, as the only one of each.
 
     Returns:
         Context manager for: the folder of an archive's members, or its only member; what a
@@ -64,10 +66,11 @@ def unpacked(path: Path, problems: Problems, *, is_member: bool = False) -> Iter
     with path.open("rb") as file:
         start, suffix = beginning(file, 512)
     is_zip = not suffix and start[:4] == b"PK\x03\x04" and not _is_office_file(path)
-    if (is_zip or is_tar(start)) and not is_member:
+    if (is_zip or is_tar(start)) and level < MAX_LEVELS:
         with TemporaryDirectory(prefix="dialeval-archive-") as folder:
             unpack = _unpack_zip if is_zip else _unpack_tar
-            yield from _of_archive(unpack(path, Path(folder), problems), Path(folder), problems)
+            files = unpack(path, Path(folder), problems)
+            yield from _of_archive(files, Path(folder), problems, level + 1)
     elif suffix:
         with TemporaryDirectory(prefix="dialeval-compressed-") as folder:
             target = Path(folder) / (path.name.removesuffix(suffix) or "file")
@@ -109,9 +112,9 @@ def _is_office_file(path: Path) -> bool:
         return False
 
 
-def _of_archive(files: list[Path], folder: Path, problems: Problems) -> Iterator[Path]:
+def _of_archive(files: list[Path], folder: Path, problems: Problems, level: int) -> Iterator[Path]:
     if len(files) == 1:
-        with unpacked(files[0], problems, is_member=True) as plain:
+        with unpacked(files[0], problems, level=level) as plain:
             yield plain
         return
     top = folder

@@ -95,6 +95,17 @@ def test_a_tree_that_bites_its_tail_ends(tmp_path: Path) -> None:
     assert [one.text for one in dialogue.messages] == ["x", "y"]
 
 
+def test_branches_that_bite_their_tail_end(tmp_path: Path) -> None:
+    tree = {
+        "a": node("b", "assistant", "x"),
+        "c": node("a", "assistant", "z"),
+        "b": node("a", "assistant", "y"),
+    }
+    path = file_of(tmp_path, [{**CHATGPT, "current_node": "c", "mapping": tree}])
+    [dialogue] = of_type(read("chatgpt", path), DialogueRecord)
+    assert [one.text for one in dialogue.messages] == ["y", "x", "z"]
+
+
 def test_thumbs_of_an_export_are_scores(tmp_path: Path) -> None:
     path = tmp_path / "export.zip"
     thumbs = [
@@ -281,9 +292,80 @@ def test_a_tar_bomb_is_refused(tmp_path: Path) -> None:
     assert problems("messages", path) == ["bomb.tar.gz: would unpack to more than 16,777,216 bytes"]
 
 
-def test_an_archive_in_an_archive_is_not_unpacked_for_ever(tmp_path: Path) -> None:
-    inner, path = tmp_path / "inner.zip", tmp_path / "outer.zip"
-    for target, name, data in ((inner, "1.jsonl", LINE), (path, "inner.zip", None)):
-        with zipfile.ZipFile(target, "w") as archive:
-            archive.writestr(name, data or inner.read_bytes())
-    assert "is a zip archive" in problems("messages", path)[0]
+@pytest.mark.parametrize(("levels", "is_read"), [(2, True), (5, False)])
+def test_an_archive_in_archives_is_not_unpacked_for_ever(
+    tmp_path: Path, levels: int, is_read: bool
+) -> None:
+    data, name = LINE, "1.jsonl"
+    for level in range(levels):
+        path = tmp_path / f"{level}.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(name, data)
+        data, name = path.read_bytes(), path.name
+    if is_read:
+        assert len(of_type(read("messages", path), DialogueRecord)) == 1
+    else:
+        assert "is a zip archive" in problems("messages", path)[0]
+
+
+# --- logs of calls --------------------------------------------------------------------------------
+
+ASKED = [{"role": "user", "content": "Is it hot?"}]
+CHOICE = {"message": {"role": "assistant", "content": "Not yet."}}
+CALLS: dict[str, dict[str, Any]] = {
+    "chat completions": {
+        "request": {"model": "alias", "messages": ASKED},
+        "response": {"model": "m1", "choices": [CHOICE]},
+    },
+    "responses": {
+        "model": "m1",
+        "input": "Is it hot?",
+        "output": [
+            {"type": "reasoning", "summary": []},
+            {"type": "message", "content": [{"type": "output_text", "text": "Not yet."}]},
+        ],
+    },
+    "messages": {
+        "request": {"model": "m1", "messages": ASKED},
+        "response": {"role": "assistant", "content": [{"type": "text", "text": "Not yet."}]},
+    },
+    "runs": {
+        "inputs": {"question": "Is it hot?"},
+        "outputs": {"output": "Not yet."},
+        "model": "m1",
+    },
+}
+
+
+@pytest.mark.parametrize("layout", CALLS)
+def test_a_call_of_a_model_is_a_dialogue_with_its_answer(tmp_path: Path, layout: str) -> None:
+    path = lines_of(tmp_path, [CALLS[layout]])
+    assert likely_format(path) == ("request-logs", "")
+    records = read("request-logs", path)
+    [dialogue] = of_type(records, DialogueRecord)
+    assert [(one.role, one.text) for one in dialogue.messages] == [("user", "Is it hot?")]
+    [response] = of_type(records, ResponseRecord)
+    assert (response.system, response.text) == ("m1", "Not yet.")
+
+
+def test_choices_are_samples_and_scores_are_ratings(tmp_path: Path) -> None:
+    other = {"message": {"role": "assistant", "content": "Soon."}}
+    row = {
+        "request": {"messages": ASKED},
+        "response": {"choices": [CHOICE, other]},
+        "scores": {"fluency": 0.5, "note": "x"},
+    }
+    records = read("request-logs", lines_of(tmp_path, [row]))
+    assert [(one.sample, one.text) for one in of_type(records, ResponseRecord)] == [
+        (0, "Not yet."),
+        (1, "Soon."),
+    ]
+    [rating] = of_type(records, RatingRecord)
+    assert (rating.aspect, rating.rater, rating.score) == ("fluency", "dataset", 0.5)
+
+
+def test_a_call_without_an_answer_is_reported(tmp_path: Path) -> None:
+    failed = {"request": {"messages": ASKED}, "response": {"error": "timeout"}}
+    path = lines_of(tmp_path, [CALLS["messages"], failed])
+    (part,) = survey(importers()["request-logs"], path)
+    assert [str(one) for one in part.skipped] == ["file.jsonl:2: response: holds no answer"]

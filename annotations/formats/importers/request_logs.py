@@ -1,0 +1,193 @@
+"""Logs of a language model's API: what was asked and what was answered, a call a record (OpenAI's
+chat completions and responses, Anthropic's messages, runs of LangSmith and Braintrust)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from annotations.formats.importers.base import Importer, Placed
+from annotations.formats.importers.chat_messages import (
+    is_answer,
+    read_messages,
+    rest_of,
+    system_prompt,
+    tool_call,
+)
+from annotations.formats.importers.collected import clean_name, score_of
+from annotations.formats.importers.crossed import CrossedDialogue
+from annotations.formats.importers.fields import JsonObject
+from annotations.formats.importers.heads import DATASET, with_head
+from annotations.formats.importers.json_rows import numbered_objects
+from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.sample import FileSample
+from annotations.formats.importers.speakers import prompted
+from annotations.formats.records import ASSISTANT, Message, RatingRecord
+
+_PAIRS = (("request", "response"), ("inputs", "outputs"), ("input", "output"))
+_LISTS = ("messages", "input", "contents", "chat_history")
+_TEXTS = ("prompt", "input", "question", "query", "text", "content")
+_ANSWERS = ("output", "answer", "text", "content", "output_text", "result", "response")
+_SCORES = "scores"
+_IDS = ("id", "run_id", "request_id", "trace_id")
+
+
+def _keys(record: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Names of the two fields, of which one at least is no text."""
+    for asked, answered in _PAIRS:
+        values = record.get(asked), record.get(answered)
+        if None not in values and any(isinstance(one, dict | list) for one in values):
+            return asked, answered
+    return None
+
+
+def _asked(row: JsonObject, key: str) -> tuple[Message, ...] | None:
+    """The messages of a request: a list, an object with one or with a text, or a text."""
+    value = row.value[key]
+    if isinstance(value, str):
+        return prompted(value)
+    if isinstance(value, list):
+        return read_messages(row, key)
+    request = row.child(key)
+    if request is None:
+        return None
+    _, prompt = system_prompt(request)
+    before = (prompt,) if prompt else ()
+    for name in _LISTS:
+        if isinstance(value.get(name), list):
+            messages = read_messages(request, name)
+            return None if messages is None else (*before, *messages)
+    text = next((value[name] for name in _TEXTS if isinstance(value.get(name), str)), None)
+    if text is None:
+        row.complain(key, "has no messages, and no prompt")
+        return None
+    return (*before, *prompted(text))
+
+
+def _answered(value: Any) -> list[dict[str, Any]]:
+    """The answers in OpenAI's layout of a message; several choices are several answers."""
+    if isinstance(value, str):
+        return [{"role": ASSISTANT, "content": value}]
+    if isinstance(value, list):
+        return _of_items(value)
+    if not isinstance(value, dict):
+        return []
+    if isinstance(choices := value.get("choices"), list):
+        return [one for choice in choices if isinstance(choice, dict) for one in _choice(choice)]
+    if isinstance(message := value.get("message"), dict):
+        return [message]
+    if isinstance(items := value.get("output", value.get("messages")), list):
+        return _of_items(items)
+    if isinstance(value.get("content"), list):
+        return [{"role": ASSISTANT, "content": value["content"]}]
+    text = next((value[name] for name in _ANSWERS if isinstance(value.get(name), str)), None)
+    return [] if text is None else [{"role": ASSISTANT, "content": text}]
+
+
+def _choice(choice: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if isinstance(choice.get("message"), dict):
+        yield choice["message"]
+    elif isinstance(choice.get("text"), str):
+        yield {"role": ASSISTANT, "content": choice["text"]}
+
+
+def _of_items(items: list[Any]) -> list[dict[str, Any]]:
+    """One answer of the items of a response: texts, and calls of tools."""
+    texts: list[str] = []
+    parts: list[dict[str, Any]] = []
+    for item in items:
+        content = item.get("content") if isinstance(item, dict) else item
+        if isinstance(item, dict) and item.get("type") == "function_call":
+            parts.append(tool_call(item.get("name"), item.get("arguments"), item.get("call_id")))
+        elif isinstance(item, dict) and item.get("role", ASSISTANT) != ASSISTANT:
+            continue
+        elif isinstance(content, str):
+            texts.append(content)
+        elif isinstance(content, list):
+            inner = [one.get("text") for one in content if isinstance(one, dict)]
+            texts += [one for one in inner if isinstance(one, str)]
+    said = [{"type": "text", "text": text} for text in texts]
+    return [{"role": ASSISTANT, "content": [*said, *parts]}] if said or parts else []
+
+
+def _body(path: Path, problems: Problems) -> Iterator[Placed]:
+    for number, row in numbered_objects(path, problems):
+        keys = _keys(row.value)
+        if keys is None:
+            row.complain("", "has no request and response")
+            continue
+        yield from _records_of_row(row, number, *keys)
+
+
+def _records_of_row(row: JsonObject, number: int, asked: str, answered: str) -> Iterator[Placed]:
+    messages = _asked(row, asked)
+    wrapped = replace(row, value={answered: _answered(row.value[answered])})
+    answers = read_messages(wrapped, answered)
+    if messages is None or answers is None:
+        return
+    if not any(is_answer(one) for one in answers):
+        row.problems.skip(row.where, answered, "holds no answer")
+        return
+    systems = (
+        (row.value.get(key) or {}).get("model")
+        for key in (answered, asked)
+        if isinstance(row.value.get(key), dict)
+    )
+    system = clean_name(next(filter(None, systems), None) or row.value.get("model")) or ASSISTANT
+    name = next((clean_name(row.value[key]) for key in _IDS if row.value.get(key)), str(number))
+    metadata = rest_of(row, (asked, answered, "model", _SCORES, *_IDS))
+    if isinstance(request := row.value[asked], dict):
+        metadata |= {key: one for key, one in request.items() if key not in (*_LISTS, *_TEXTS)}
+        metadata.pop("model", None)
+    dialogue = CrossedDialogue(name, row.where, messages, metadata)
+    for answer in answers:
+        if is_answer(answer):
+            dialogue.add_response(
+                0,
+                system,
+                answer.text,
+                row.where,
+                field=answered,
+                parts=answer.parts,
+                metadata=answer.metadata,
+            )
+    scores = row.value.get(_SCORES)
+    for aspect, value in scores.items() if isinstance(scores, dict) else ():
+        if (score := score_of(value)) is not None:
+            rating = RatingRecord(name, 0, system, DATASET, aspect, score)
+            dialogue.judgements.append((rating, row.where, f"{_SCORES}.{aspect}"))
+    yield from dialogue.records()
+
+
+def _detect(sample: FileSample) -> float:
+    keys = _keys(sample.record)
+    if keys is None or sample.keys & {"sessionId", "messages"}:
+        return 0.0
+    value = sample.record[keys[0]]
+    has_text = isinstance(value, dict) and any(key in value for key in (*_LISTS, *_TEXTS))
+    is_list = isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    return 0.5 if has_text or is_list or isinstance(value, str) else 0.0
+
+
+_DESCRIPTION = """\
+A JSON array or JSON lines: a call of a model a record, with `request` and `response` (or `input`
+and `output`, `inputs` and `outputs`) as OpenAI's and Anthropic's interfaces have them. Each is a
+dialogue; each choice is a response, or a further sample, of the system that the answer's `model`
+names, else the request's. `scores`, numbers by name, are scores of the rater `dataset`. All other
+fields are metadata; a record without an answer is left out and reported."""
+_EXAMPLE = (
+    '{"request": {"model": "baker-1", "messages": [{"role": "user", "content": "Is the oven hot?"}'
+    ']}, "response": {"choices": [{"message": {"role": "assistant", "content": "Not yet."}}]}}\n'
+)
+
+IMPORTER = Importer(
+    name="request-logs",
+    summary="logs of a language model's API: request and response a record",
+    stream=with_head(_body),
+    detect=_detect,
+    description=_DESCRIPTION,
+    example=_EXAMPLE,
+    takes_pieces=True,
+)
