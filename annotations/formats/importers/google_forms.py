@@ -12,6 +12,7 @@ from annotations.formats.importers.collected import Collection
 from annotations.formats.importers.problems import ImportFailed, Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.survey_items import (
+    TABLES,
     SurveyFiles,
     SurveyItem,
     aspect_of,
@@ -143,7 +144,7 @@ def _keep_time(row: Mapping[str, str], rater: str, items: Mapping[str, SurveyIte
 def _detect(sample: FileSample) -> float:
     if sample.kind != "folder":
         return 0.0
-    tables = [sample.member(name).keys for name in sample.members[:10] if name.endswith(".csv")]
+    tables = [sample.member(name).keys for name in sample.members[:10] if name.endswith(TABLES)]
     has_answers = any(_TIME in keys and not is_items(keys) for keys in tables)
     return 0.9 if has_answers and any(is_items(keys) for keys in tables) else 0.0
 

@@ -10,7 +10,7 @@ from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.collected import Collection, clean_name
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import FileSample
-from annotations.formats.importers.survey_items import is_items, item_of, survey_files
+from annotations.formats.importers.survey_items import TABLES, is_items, item_of, survey_files
 from annotations.formats.importers.table_source import is_missing, number_in, read_rows
 
 _RATER, _STATUS, _CHANNEL = "ResponseId", "Status", "DistributionChannel"
@@ -126,8 +126,8 @@ def _is_imports(cells: Sequence[str] | object) -> bool:
 def _detect(sample: FileSample) -> float:
     if sample.kind != "folder":
         return 0.0
-    tables = [sample.member(name) for name in sample.members[:10] if name.endswith(".csv")]
-    is_survey = any("ImportId" in table.text for table in tables)
+    tables = [sample.member(name) for name in sample.members[:10] if name.endswith(TABLES)]
+    is_survey = any("ImportId" in cell for one in tables for row in one.cells for cell in row)
     return 0.95 if is_survey and any(is_items(table.keys) for table in tables) else 0.0
 
 

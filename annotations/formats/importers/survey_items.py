@@ -15,6 +15,7 @@ from annotations.formats.importers.table_source import headings, open_table
 
 NEEDED = "needs a second table that says which question is about which response: a first column \
 with what the questions call it, then dialog_id, turn, system, context, response"
+TABLES = (".csv", ".tsv", ".xlsx")
 _FILLERS = frozenset(
     [
         *[
@@ -107,7 +108,7 @@ def survey_files(folder: Path, collection: Collection, problems: Problems) -> Su
     tables = [
         one
         for one in (sorted(folder.iterdir()) if folder.is_dir() else ())
-        if one.suffix in (".csv", ".tsv", ".xlsx") and one.is_file()
+        if one.suffix in TABLES and one.is_file()
     ]
     of_items = [one for one in tables if is_items(headings(one))]
     answers = [one for one in tables if one not in of_items]

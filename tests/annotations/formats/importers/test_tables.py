@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from annotations.formats.importers import table_reader
@@ -378,3 +379,27 @@ def test_answers_in_the_json_of_a_task_of_mturk_are_read(tmp_path: Path) -> None
         "fluent": ("W1", 4.0),
     }
     assert found[0].comment == "short"
+
+
+@pytest.mark.parametrize("ending", ["tsv", "xlsx"])
+def test_a_survey_of_qualtrics_may_be_another_table(tmp_path: Path, ending: str) -> None:
+    rows = [
+        ["ResponseId", "Status", "1_Q2"],
+        ["Response ID", "Response Type", "How good?"],
+        ['{"ImportId":"_recordId"}', '{"ImportId":"status"}', '{"ImportId":"1_QID2"}'],
+        ["R_1", "IP Address", "7 - Excellent"],
+    ]
+    if ending == "xlsx":
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(row)
+        book.save(tmp_path / "answers.xlsx")
+    else:
+        written = io.StringIO(newline="")
+        csv.writer(written, delimiter="\t").writerows(rows)
+        (tmp_path / "answers.tsv").write_text(written.getvalue(), encoding="utf-16")
+    items = "loop,dialog_id,turn,system,context,response\n1,d1,0,m1,User: hi,Leeks.\n"
+    file_of(tmp_path, items, "items.csv")
+    assert likely_format(tmp_path) == ("qualtrics", "")
+    [rating] = of_type(read("qualtrics", tmp_path), RatingRecord)
+    assert (rating.rater, rating.system, rating.aspect, rating.score) == ("R_1", "m1", "Q2", 7.0)
