@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from annotations.corpora.actions import keep_guessed_language, store_counts
 from annotations.formats.records import UNSPOKEN_ROLES
@@ -256,12 +257,12 @@ def _withholds(version: CorpusVersion) -> bool:
 def dialogues_with_counts(version: CorpusVersion) -> QuerySet[Dialogue]:
     """Each with ``turn_count``, ``first_context``, the own context of its first turn (None where it
     has no turn), and ``first_message`` and ``second_message``: whole conversations are not read."""
-    first_context = (
-        Turn.objects.filter(dialogue=OuterRef("pk")).order_by("number").values("own_context")[:1]
-    )
+    turns = Turn.objects.filter(dialogue=OuterRef("pk"))
+    # Counted for the rows that are shown: to group all turns of 10,000 dialogues takes 0.2 s
+    count = turns.order_by().values("dialogue").annotate(count=Count("pk")).values("count")
     counted = version.dialogues.annotate(
-        turn_count=Count("turns"),
-        first_context=Subquery(first_context),
+        turn_count=Coalesce(Subquery(count), 0),
+        first_context=Subquery(turns.order_by("number").values("own_context")[:1]),
         first_message=F("messages__0"),
         second_message=F("messages__1"),
     )
