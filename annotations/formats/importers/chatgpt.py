@@ -243,8 +243,8 @@ def _records_of_row(
     for rating in rated:
         yield rating, row.where, f"mapping.{rating.turn}"
     edited = sum(
-        tree.role(key) == USER and len(tree.children.get(tree.nodes[key].get("parent"), ())) > 1
-        for key in path
+        tree.role(key) == USER and len(tree.children.get(parent, ())) > 1
+        for parent, key in pairwise(path)
     )
     if edited:
         message = f"{edited} edited message" + ("s were" if edited > 1 else " was")

@@ -37,10 +37,18 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
             if not flat:
                 refuse_large(data_size(path), problems)
             flat.setdefault(clean_name(row.value.get("parent_id")), []).append(row)
+    asked: set[str] = set()
+
+    def replies_of(message: JsonObject) -> tuple[JsonObject, ...]:
+        """Once for each id: one that occurs twice may stand below itself."""
+        name = clean_name(message.value.get("message_id"))
+        if not name or name in asked:
+            return ()
+        asked.add(name)
+        return tuple(flat.get(name, ()))
+
     for root in flat.get("", ()):
-        yield from _of_tree(
-            root, lambda one: tuple(flat.get(clean_name(one.value.get("message_id")), ())), {}
-        )
+        yield from _of_tree(root, replies_of, {})
     known = {clean_name(one.value.get("message_id")) for rows in flat.values() for one in rows}
     for parent, rows in flat.items():
         if parent and parent not in known:

@@ -409,7 +409,7 @@ def test_a_transcript_is_a_conversation(tmp_path: Path, layout: str) -> None:
     assert dialogue.metadata == {"rating": 3.0}
 
 
-VOTES = {
+VOTES_IN_WORDS = {
     "[[A]]": "a",
     "[[C]]": "tie",
     "Response A is slightly better": "a",
@@ -422,11 +422,11 @@ VOTES = {
 }
 
 
-@pytest.mark.parametrize("written", VOTES)
+@pytest.mark.parametrize("written", VOTES_IN_WORDS)
 def test_a_vote_in_words_is_read(tmp_path: Path, written: str) -> None:
     row = {"prompt": "Is it hot?", "response_a": "No.", "response_b": "Yes.", "verdict": written}
     [vote] = of_type(read("response-pairs", lines_of(tmp_path, [row])), PreferenceRecord)
-    assert vote.preferred == VOTES[written]
+    assert vote.preferred == VOTES_IN_WORDS[written]
 
 
 @pytest.mark.parametrize(("number", "preferred"), [(1.2, "a"), (1.5, "tie"), (1.97, "b")])
