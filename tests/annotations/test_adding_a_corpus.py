@@ -492,13 +492,13 @@ def test_a_file_whose_format_nobody_knows_is_asked_about(organiser: Client) -> N
 
 
 def test_the_columns_of_a_table_that_nobody_knows_are_asked_about(organiser: Client) -> None:
-    sheet = b"Dialog,Antwort,Note\n1,Lauch.,4\n2,Topf?,1\n"
-    answer = send(organiser, sheet, "blatt.csv", format="")
+    sheet = b"Keskustelu,Vastaus,Arvio\n1,Purjo.,4\n2,Pata?,1\n"
+    answer = send(organiser, sheet, "taulukko.csv", format="")
     assert answer.status_code == 422
     assert "This is a table whose columns are not known by name" in said(answer)
     assert re.search(r'value="table" selected', answer.content.decode())
-    mapping = {"column-0": "Dialog", "use-0": "conversation", "column-1": "Antwort"}
-    mapping |= {"use-1": "response", "column-2": "Note", "use-2": "score", "aspect-2": "overall"}
+    mapping = {"column-0": "Keskustelu", "use-0": "conversation", "column-1": "Vastaus"}
+    mapping |= {"use-1": "response", "column-2": "Arvio", "use-2": "score", "aspect-2": "overall"}
     fields = {"uploaded": upload_in(answer), "format": "table", "seen_by": "organisers", **mapping}
     assert organiser.post(PAGE, fields).status_code == 302
     assert sorted(Rating.objects.values_list("score", flat=True)) == [1, 4]
