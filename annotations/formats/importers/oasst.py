@@ -10,7 +10,7 @@ from typing import Any
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.chat_messages import is_time, rest_of, role_named
-from annotations.formats.importers.collected import clean_name
+from annotations.formats.importers.collected import clean_name, score_of
 from annotations.formats.importers.crossed import CrossedDialogue, refuse_large
 from annotations.formats.importers.data_files import data_size
 from annotations.formats.importers.fields import JsonObject
@@ -148,8 +148,7 @@ def _quality(labels: Any) -> float | None:
         labels = dict(zip(names, values, strict=False)) if isinstance(values, list) else {}
     found = labels.get(_QUALITY) if isinstance(labels, dict) else None
     found = found.get("value") if isinstance(found, dict) else found
-    is_number = isinstance(found, int | float) and not isinstance(found, bool)
-    return float(found) if is_number else None
+    return score_of(found)
 
 
 def _detect(sample: FileSample) -> float:
