@@ -57,7 +57,7 @@ def http_receiver(**settings: object) -> Iterator[HttpReceiver]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     server.block_on_close = False
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     receiver.url = f"http://127.0.0.1:{server.server_address[1]}/hook"
     try:
         yield receiver
@@ -107,7 +107,7 @@ def mail_receiver(refuses: str = "") -> Iterator[MailReceiver]:
 
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         receiver.port = server.server_address[1]
         try:
             yield receiver

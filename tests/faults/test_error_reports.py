@@ -66,7 +66,7 @@ class Sink:
                 pass
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Takes)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
 
     @property
     def dsn(self) -> str:

@@ -196,7 +196,7 @@ def speaking(**speech: Any) -> Iterator[Server]:
 
     listening = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.url = f"http://127.0.0.1:{listening.server_address[1]}/v1"
-    thread = threading.Thread(target=listening.serve_forever, daemon=True)
+    thread = threading.Thread(target=listening.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield server
