@@ -81,7 +81,8 @@ def strengths(wins: Numbers, prior: float = 0.0) -> Numbers:
         found = found + step * (math.log1p(width) / width if width > 0 else 1.0)
         if width < NEAR:
             break
-    return found - found.mean()
+    centred: Numbers = found - found.mean()
+    return centred
 
 
 def information(games: Numbers, strength: Numbers, prior: float = 0.0) -> Numbers:
