@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -95,10 +96,10 @@ def added_table(path: Path, problems: Problems, mapping: TableMapping | None = N
     table = open_table(path, problems, mapping.heading_line if mapping else 0)
     rows = table.rows
     if mapping is None:
-        first = [row for row, _ in zip(rows, range(FIRST_ROWS), strict=False)]
+        first = list(islice(rows, FIRST_ROWS))
         guess = guess_mapping(table.heading, [cells for _, cells in first])
         mapping = replace(guess, heading_line=table.heading_line)
-        rows = _again(first, rows)
+        rows = chain(first, rows)
     if fault := mapping.fault(to_add=True):
         problems.stop(table.heading_line or "", "", fault)
     if missing := [name for name in mapping.columns if name not in table.heading]:
@@ -106,11 +107,6 @@ def added_table(path: Path, problems: Problems, mapping: TableMapping | None = N
         problems.stop(table.heading_line, "", f"has no column {missing[0]!r}; found {found}")
     read = _rows(mapping, table.heading, rows, table.has_decimal_comma, problems)
     return AddedTable(mapping, bool(mapping.named("turn")), read)
-
-
-def _again(first: list[Any], rest: Iterator[Any]) -> Iterator[Any]:
-    yield from first
-    yield from rest
 
 
 def _rows(

@@ -15,6 +15,7 @@ import openpyxl
 import pytest
 
 from annotations.formats.importers import table_reader
+from annotations.formats.importers.added_rows import added_table
 from annotations.formats.importers.column_mapping import (
     Column,
     TableMapping,
@@ -24,7 +25,7 @@ from annotations.formats.importers.column_mapping import (
 )
 from annotations.formats.importers.problems import ImportFailed, Problems
 from annotations.formats.importers.registry import importers, likely_format, possible_formats
-from annotations.formats.importers.table import with_mapping
+from annotations.formats.importers.table import FIRST_ROWS, with_mapping
 from annotations.formats.importers.table_source import read_rows
 from annotations.formats.records import (
     DialogueRecord,
@@ -403,3 +404,11 @@ def test_a_survey_of_qualtrics_may_be_another_table(tmp_path: Path, ending: str)
     assert likely_format(tmp_path) == ("qualtrics", "")
     [rating] = of_type(read("qualtrics", tmp_path), RatingRecord)
     assert (rating.rater, rating.system, rating.aspect, rating.score) == ("R_1", "m1", "Q2", 7.0)
+
+
+def test_no_row_is_lost_after_those_that_columns_are_guessed_from(tmp_path: Path) -> None:
+    """Of a table that adds to a corpus, one row more than are looked at, and one after it."""
+    rows = "".join(f"d{number},0,cook,{number}\n" for number in range(FIRST_ROWS + 2))
+    path = file_of(tmp_path, f"dialog_id,turn,system,taste\n{rows}", "t.csv")
+    found = [row.conversation for row in added_table(path, Problems("t.csv")).rows]
+    assert found == [f"d{number}" for number in range(FIRST_ROWS + 2)]
