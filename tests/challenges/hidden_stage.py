@@ -362,6 +362,11 @@ def _names(made: Stage) -> dict[tuple[str, str], list[Any]]:
         ("rate", "public_id"): ["none"],
         ("join", "token"): [invitation.token],
         ("chat-systems", "pk"): [1],
+        # none opens on this corpus
+        ("arenas", "slug"): ["none"],
+        ("arenas", "public_id"): ["none"],
+        ("arenas", "number"): [1],
+        ("arenas", "token"): ["none"],
         ("training", "slug"): [_training(made).name],
         ("judges", "slug"): [trial.prompt_version.prompt.slug],
         ("judges", "pk"): [trial.pk],
