@@ -247,6 +247,7 @@ def who_may() -> dict[str, tuple[str, str]]:
     """By an address's name its methods, and which roles get something there."""
     # What the matrices import is of models, which are there when Django is set up.
     from tests.dialeval_site import (
+        arena_matrix,
         campaign_matrix,
         challenge_matrix,
         corpus_matrix,
@@ -267,6 +268,7 @@ def who_may() -> dict[str, tuple[str, str]]:
     for matrix, roles in (
         (campaign_matrix, small_campaigns.ROLE_NAMES),
         (challenge_matrix, small_challenges.ROLE_NAMES),
+        (arena_matrix, of_corpora),
         (judge_matrix, of_corpora),
         (training_matrix, of_corpora),
     ):
