@@ -154,7 +154,7 @@ def _page(
         (_("Votes that count"), found.votes, _("%(n)d both bad") % {"n": found.both_bad}),
         (_("Battles under way"), found.open, ""),
         (_("Void battles"), found.void, _("not counted")),
-        (_("Visitors"), found.visitors, _("%(n)d conspicuous") % {"n": len(anomalies)}),
+        (_("Visitors"), found.visitors, _("%(n)d flagged") % {"n": len(anomalies)}),
     ]
     if arena.is_of_chats:
         used = _("of %(budget)d; %(tokens)d tokens") % {
