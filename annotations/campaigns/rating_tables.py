@@ -226,7 +226,7 @@ def ratings_table(campaign: Campaign, ratings: Iterable[Assignment]) -> Table:
     """Newest first, as ``ratings`` are."""
     form = form_of_campaign(campaign)
     answer_columns = (
-        (Column("score", _("Score"), **_COUNT), Column("low", _("Marked low"), detail=True))
+        (Column("score", _("Score"), **_COUNT), Column("low", _("Marked low")))
         if form is None
         else tuple(
             Column(f"q-{question.key}", question.name, detail=place >= QUESTIONS_SHOWN)
@@ -248,7 +248,7 @@ def ratings_table(campaign: Campaign, ratings: Iterable[Assignment]) -> Table:
             help=_("Whether it is one of the item's ratings that statistics read."),
             detail=True,
         ),
-        Column("comment", _("Comment"), detail=True),
+        Column("comment", _("Comment")),
         Column(
             "revision",
             _("Revision"),

@@ -84,8 +84,8 @@ NAMES: Mapping[Use, tuple[str, ...]] = {
         "kommentar",
     ),
 }
-"""Names of columns without blanks, signs and capitals, in several languages; the first name of a use
-wins."""
+"""Names of columns without blanks, signs and capitals, in several languages; the first name of a
+use wins."""
 _PERSON = r"(?:rater|annotator|worker|judge|person|user|evaluator|coder|r|a)[ _-]?[0-9]+"
 _RATER = re.compile(_PERSON, re.IGNORECASE)
 _ASPECT_AND_RATER = re.compile(rf"(.+?)[ _./-]+({_PERSON})", re.IGNORECASE)
