@@ -77,7 +77,7 @@ def test_the_file_holds_what_the_regression_says_and_is_a_metric(
     capsys.readouterr()
     call_command("combine", "small", **options)
     assert "6 responses, fitted to 6 rated ones of small" in capsys.readouterr().out
-    rows = list(csv.DictReader(target.open(encoding="utf-8")))
+    rows = list(csv.DictReader(target.open(encoding="utf-8-sig")))
     assert [float(row["usr"]) for row in rows] == pytest.approx([3, 5, 3, 5, 3, 5])
     made_user("ann")
     call_command("add_to_corpus", "small", str(target), metric_scores=True, user="ann")

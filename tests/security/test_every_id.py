@@ -9,7 +9,13 @@ from __future__ import annotations
 import re
 
 from tests.challenges.test_hidden_references import patterns
-from tests.dialeval_site import campaign_matrix, challenge_matrix, judge_matrix, training_matrix
+from tests.dialeval_site import (
+    arena_matrix,
+    campaign_matrix,
+    challenge_matrix,
+    judge_matrix,
+    training_matrix,
+)
 from tests.dialeval_site.corpus_matrix import MATRIX
 
 BY_NAME = {"slug", "round_slug", "round", "name", "position"}
@@ -17,6 +23,7 @@ BY_NAME = {"slug", "round_slug", "round", "name", "position"}
 corpora and drafts."""
 PUBLIC = {
     "campaign-join": "the token is the key: whoever has it may come in",
+    "arena-invited": "the token is the key, too",
     "team-join": "the token is the key, too",
     "password-reset-link": "the token is the key, too; one that is none is answered with a page that says so",
 }
@@ -38,6 +45,7 @@ def rows() -> dict[str, list[list[str]]]:
     for name, address in MATRIX.items():
         found.setdefault(name, []).append(f"{address.public} {address.private}".split())
     for one in (
+        *arena_matrix.MATRIX,
         *campaign_matrix.MATRIX,
         *challenge_matrix.MATRIX,
         *judge_matrix.MATRIX,

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import csv
-import io
 import os
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from annotations.console import ConsoleCommand, parse_integer
 from annotations.corpora.queries import NotFound, resolve_aspect, version_of
 from annotations.formats.subset import Place
 from common.database import read_snapshot
+from common.tables.csv_text import csv_heading, csv_line
 from common.temporary import temporary_folder
 from leaderboard.queries.response_scores import HUMAN, response_scores
 from leaderboard.statistics.metric_regression import (
@@ -129,8 +128,7 @@ def _scores(
 
 
 def _csv(name: str, places: list[Place], predicted: NDArray[np.float64]) -> str:
-    text = io.StringIO()
-    rows = csv.writer(text)
-    rows.writerow(["dialog_id", "turn", "system", name])
-    rows.writerows([*place, value] for place, value in zip(places, predicted.tolist(), strict=True))
-    return text.getvalue()
+    rows = zip(places, predicted.tolist(), strict=True)
+    return csv_heading(("dialog_id", "turn", "system", name)) + "".join(
+        csv_line((*place, None if np.isnan(value) else value)) for place, value in rows
+    )

@@ -143,7 +143,7 @@ def test_a_ceiling_s_interval_stays_between_nothing_and_one():
 def test_halves_that_do_not_agree_have_no_ceiling_but_a_reason():
     found = correlation_ceiling(Estimate(-0.1, ci=(-0.3, 0.1)))
     assert found.value is None
-    assert "do not agree: the reliability is −0.10" in found.reason
+    assert "do not agree with each other (reliability −0.10)" in found.reason
 
 
 @pytest.mark.parametrize(
