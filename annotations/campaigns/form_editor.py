@@ -153,9 +153,9 @@ def cards(draft: Draft, at: str, faults: Sequence[Fault]) -> list[Card]:
 
 def about_form(draft: Draft, levels: Sequence[Level], faults: Sequence[Fault]) -> list[Control]:
     """The form's own fields."""
-    told = defaultdict(list)
+    by_field = defaultdict(list)
     for fault in faults:
-        told[fault.path].append(fault.text)
+        by_field[fault.path].append(fault.text)
     controls = []
     for name in ("title", "name", "level", "description", "citation", "guidelines"):
         if name == "level" and len(levels) < 2:
@@ -170,7 +170,7 @@ def about_form(draft: Draft, levels: Sequence[Level], faults: Sequence[Fault]) -
                 kind,
                 value,
                 choices=choices if name == "level" else (),
-                faults=tuple(told[name]),
+                faults=tuple(by_field[name]),
             )
         )
     return controls
@@ -191,12 +191,12 @@ def _text(value: object) -> str:
 
 
 def _card(
-    draft: Draft, number: int, is_open: bool, told: Mapping[str, Sequence[str]], last: int
+    draft: Draft, number: int, is_open: bool, by_field: Mapping[str, Sequence[str]], last: int
 ) -> Card:
     data = draft["questions"][number]
     kind = _text(data.get("type"))
     found = comparisons(data.get("when"))
-    faults = {field: tuple(texts) for field, texts in told.items()}
+    faults = {field: tuple(texts) for field, texts in by_field.items()}
     controls = tuple(_controls(data, kind, faults)) if is_open else ()
     shown = {one.name for one in controls} | {"type", "text", "key", "when"}
     card = Card(
@@ -237,15 +237,15 @@ def _card(
 
 
 def _controls(
-    data: Mapping[str, Any], kind: str, told: Mapping[str, tuple[str, ...]]
+    data: Mapping[str, Any], kind: str, by_field: Mapping[str, tuple[str, ...]]
 ) -> Iterator[Control]:
     """Those of the type, with what the draft has."""
     try:
         question = question_of(data)
     except FormError:
         question = None
-    yield _control("title", "text", data, told, placeholder=_text(data.get("key")))
-    yield _control("hint", "text", data, told)
+    yield _control("title", "text", data, by_field, placeholder=_text(data.get("key")))
+    yield _control("hint", "text", data, by_field)
     for name in FIELDS.get(kind, ()):  # type: ignore[call-overload]
         if name == "anchors":
             ends = data.get(name)
@@ -255,7 +255,7 @@ def _controls(
                 str(FIELD_NAMES[name]),
                 "ends",
                 values=(*values, "", "")[:2],
-                faults=told.get(name, ()),
+                faults=by_field.get(name, ()),
             )
         elif name in ("options", "severities"):
             rows = data.get(name)
@@ -266,7 +266,7 @@ def _controls(
                 rows=tuple(_row(one) for one in [*(rows if isinstance(rows, list) else ()), {}]),
                 has_values=name == "severities"
                 or kind in ("choice", "choices", "utterance_labels"),
-                faults=told.get(name, ()),
+                faults=by_field.get(name, ()),
             )
         elif name in ("labels", "keys"):
             given = data.get(name)
@@ -279,7 +279,7 @@ def _controls(
                 placeholder=" ".join(question.keyboard.values())
                 if name == "keys" and question
                 else "",
-                faults=told.get(name, ()),
+                faults=by_field.get(name, ()),
             )
         elif name == "points":
             chosen = _text(data.get(name, 3))
@@ -291,33 +291,33 @@ def _controls(
                     Choice(value, str(label), is_chosen=value == chosen)
                     for value, label in POINTS.items()
                 ),
-                faults=told.get(name, ()),
+                faults=by_field.get(name, ()),
             )
         elif name == "if_hidden":
             if data.get("when") is not None and question is not None:
-                yield _if_hidden(question, data, told)
+                yield _if_hidden(question, data, by_field)
         elif name in _FLAGS:
-            yield _control(name, "flag", data, told)
+            yield _control(name, "flag", data, by_field)
         elif name in _NUMBERS:
             default = getattr(Question("a", "scale", "a"), name)
-            yield _control(name, "number", data, told, placeholder=_text(default))
+            yield _control(name, "number", data, by_field, placeholder=_text(default))
 
 
 def _control(
     name: str,
     kind: str,
     data: Mapping[str, Any],
-    told: Mapping[str, tuple[str, ...]],
+    by_field: Mapping[str, tuple[str, ...]],
     placeholder: str = "",
 ) -> Control:
     value = data.get(name)
     text = "1" if value is True else "" if value is False else _text(value)
     label = _("Short name in tables") if name == "title" else str(FIELD_NAMES[name])
-    return Control(name, label, kind, text, placeholder=placeholder, faults=told.get(name, ()))
+    return Control(name, label, kind, text, placeholder=placeholder, faults=by_field.get(name, ()))
 
 
 def _if_hidden(
-    question: Question, data: Mapping[str, Any], told: Mapping[str, tuple[str, ...]]
+    question: Question, data: Mapping[str, Any], by_field: Mapping[str, tuple[str, ...]]
 ) -> Control:
     chosen = data.get("if_hidden")
     now = "" if chosen is None else encoded(chosen)
@@ -329,7 +329,7 @@ def _if_hidden(
         str(FIELD_NAMES["if_hidden"]),
         "select",
         choices=tuple(choices),
-        faults=told.get("if_hidden", ()),
+        faults=by_field.get("if_hidden", ()),
     )
 
 

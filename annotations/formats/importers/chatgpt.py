@@ -120,7 +120,7 @@ class _Tree:
         return float(time) if isinstance(time, int | float) and abs(time) < 1e15 else 0.0
 
 
-def _said(tree: _Tree, path: list[str]) -> list[_Node]:
+def _spoken(tree: _Tree, path: list[str]) -> list[_Node]:
     """The messages along a path. What nobody sees is none; reasoning is a part of the answer."""
     found: list[_Node] = []
     thoughts: tuple[dict[str, Any], ...] = ()
@@ -198,7 +198,7 @@ def _records_of_row(
     tree = _Tree(mapping.value)
     current = row.value.get("current_node")
     path = tree.path(current if isinstance(current, str) and current in tree.nodes else tree.leaf())
-    nodes = _said(tree, path)
+    nodes = _spoken(tree, path)
     if not nodes:
         complain_of_empty(row.problems, row.where, "mapping")
         return
@@ -264,9 +264,9 @@ def _further_samples(
         places = [place_of[one] for one in rest[:end] if one in place_of]
         turns = [turn for turn, place in enumerate(answers) if place in places]
         for other in paths:
-            said = [node for node in _said(tree, other) if is_answer(node.message)]
-            if turns and said:
-                found.append((turns[-1], replace(said[-1], model=said[-1].model or default)))
+            spoken = [node for node in _spoken(tree, other) if is_answer(node.message)]
+            if turns and spoken:
+                found.append((turns[-1], replace(spoken[-1], model=spoken[-1].model or default)))
     return found
 
 

@@ -74,10 +74,10 @@ def _judged(prompt: str) -> dict[str, tuple[list[str], list[str]]]:
     }
     for start, chat in _between(prompt, _CHAT, "\n<|The End of "):
         _, *pieces = _SPEAKER.split(chat.rstrip("\n"))
-        said = list(zip(pieces[::2], pieces[1::2], strict=True))
+        spoken = list(zip(pieces[::2], pieces[1::2], strict=True))
         found[start[1]] = (
-            [text for speaker, text in said if speaker == "User"],
-            [text for speaker, text in said if speaker != "User"],
+            [text for speaker, text in spoken if speaker == "User"],
+            [text for speaker, text in spoken if speaker != "User"],
         )
     return found
 
@@ -103,8 +103,8 @@ def _add_what_was_judged(files: _Files) -> None:
                 questions[question_id] = replace(row, value=value)
             if not isinstance(model, str):
                 continue
-            said = answers.get((question_id, model))
-            if said is None or len(said.value["choices"][0]["turns"]) < len(texts):
+            spoken = answers.get((question_id, model))
+            if spoken is None or len(spoken.value["choices"][0]["turns"]) < len(texts):
                 value = {"question_id": question_id, "model_id": model}
                 value["choices"] = [{"index": 0, "turns": texts}]
                 answers[question_id, model] = replace(row, value=value)

@@ -37,14 +37,14 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
             if not flat:
                 refuse_large(data_size(path), problems)
             flat.setdefault(clean_name(row.value.get("parent_id")), []).append(row)
-    asked: set[str] = set()
+    visited: set[str] = set()
 
     def replies_of(message: JsonObject) -> tuple[JsonObject, ...]:
         """Once for each id: one that occurs twice may stand below itself."""
         name = clean_name(message.value.get("message_id"))
-        if not name or name in asked:
+        if not name or name in visited:
             return ()
-        asked.add(name)
+        visited.add(name)
         return tuple(flat.get(name, ()))
 
     for root in flat.get("", ()):
@@ -74,12 +74,12 @@ def _of_tree(root: JsonObject, replies_of: Any, about: Mapping[str, Any]) -> Ite
         taken: list[tuple[JsonObject, str, int]] = []
         further: list[tuple[JsonObject, tuple[Message, ...]]] = []
         for answer in answers:
-            said = _message(answer)
-            if said is None:
+            reply = _message(answer)
+            if reply is None:
                 continue
             system = clean_name(answer.value.get("model_name")) or ASSISTANT
             sample = dialogue.add_response(
-                0, system, said.text, answer.where, field=answer.path, metadata=said.metadata
+                0, system, reply.text, answer.where, field=answer.path, metadata=reply.metadata
             )
             taken.append((answer, system, sample))
             quality = _quality(answer.value.get("labels"))
@@ -87,7 +87,7 @@ def _of_tree(root: JsonObject, replies_of: Any, about: Mapping[str, Any]) -> Ite
                 rating = RatingRecord(name, 0, system, DATASET, _QUALITY, quality)
                 dialogue.judgements.append((rating, answer.where, f"{answer.path}.labels"))
             nexts = [one for one in replies_of(answer) if not _is_left_out(one)]
-            further += [(one, (*context, said)) for one in nexts]
+            further += [(one, (*context, reply)) for one in nexts]
         dialogue.judgements += _preferences(name, taken)
         yield from dialogue.records()
         waiting += reversed(further)

@@ -36,14 +36,14 @@ _IDS = ("id", "run_id", "request_id", "trace_id")
 
 def _keys(record: Mapping[str, Any]) -> tuple[str, str] | None:
     """Names of the two fields, of which one at least is no text."""
-    for asked, answered in _PAIRS:
-        values = record.get(asked), record.get(answered)
+    for request_key, response_key in _PAIRS:
+        values = record.get(request_key), record.get(response_key)
         if None not in values and any(isinstance(one, dict | list) for one in values):
-            return asked, answered
+            return request_key, response_key
     return None
 
 
-def _asked(row: JsonObject, key: str) -> tuple[Message, ...] | None:
+def _request_messages(row: JsonObject, key: str) -> tuple[Message, ...] | None:
     """The messages of a request: a list, an object with one or with a text, or a text."""
     value = row.value[key]
     if isinstance(value, str):
@@ -108,8 +108,8 @@ def _of_items(items: list[Any]) -> list[dict[str, Any]]:
         elif isinstance(content, list):
             inner = [one.get("text") for one in content if isinstance(one, dict)]
             texts += [one for one in inner if isinstance(one, str)]
-    said = [{"type": "text", "text": text} for text in texts]
-    return [{"role": ASSISTANT, "content": [*said, *parts]}] if said or parts else []
+    spoken = [{"type": "text", "text": text} for text in texts]
+    return [{"role": ASSISTANT, "content": [*spoken, *parts]}] if spoken or parts else []
 
 
 def _body(path: Path, problems: Problems) -> Iterator[Placed]:
@@ -121,24 +121,26 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
         yield from _records_of_row(row, number, *keys)
 
 
-def _records_of_row(row: JsonObject, number: int, asked: str, answered: str) -> Iterator[Placed]:
-    messages = _asked(row, asked)
-    wrapped = replace(row, value={answered: _answered(row.value[answered])})
-    answers = read_messages(wrapped, answered)
+def _records_of_row(
+    row: JsonObject, number: int, request_key: str, response_key: str
+) -> Iterator[Placed]:
+    messages = _request_messages(row, request_key)
+    wrapped = replace(row, value={response_key: _answered(row.value[response_key])})
+    answers = read_messages(wrapped, response_key)
     if messages is None or answers is None:
         return
     if not any(is_answer(one) for one in answers):
-        row.problems.skip(row.where, answered, "holds no answer")
+        row.problems.skip(row.where, response_key, "holds no answer")
         return
     systems = (
         (row.value.get(key) or {}).get("model")
-        for key in (answered, asked)
+        for key in (response_key, request_key)
         if isinstance(row.value.get(key), dict)
     )
     system = clean_name(next(filter(None, systems), None) or row.value.get("model")) or ASSISTANT
     name = next((clean_name(row.value[key]) for key in _IDS if row.value.get(key)), str(number))
-    metadata = rest_of(row, (asked, answered, "model", _SCORES, *_IDS))
-    if isinstance(request := row.value[asked], dict):
+    metadata = rest_of(row, (request_key, response_key, "model", _SCORES, *_IDS))
+    if isinstance(request := row.value[request_key], dict):
         metadata |= {key: one for key, one in request.items() if key not in (*_LISTS, *_TEXTS)}
         metadata.pop("model", None)
     dialogue = CrossedDialogue(name, row.where, messages, metadata)
@@ -149,7 +151,7 @@ def _records_of_row(row: JsonObject, number: int, asked: str, answered: str) -> 
                 system,
                 answer.text,
                 row.where,
-                field=answered,
+                field=response_key,
                 parts=answer.parts,
                 metadata=answer.metadata,
             )

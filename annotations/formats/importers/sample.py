@@ -46,7 +46,7 @@ Kind = Literal["json array", "json object", "json lines", "table", "rows", "text
 """``table``: delimited text or a spreadsheet. ``rows``: Parquet or Arrow. "" is anything else."""
 NOT_DATA = re.compile(r"(^|/)(__MACOSX/|\.[^/]*$|Thumbs\.db$)")
 """Members of archives that file managers leave there."""
-_KEPT = 50
+_MOST_OPENED = 50
 """Members of a tar archive, which is read from its beginning each time, whose first bytes are
 held."""
 _WHOLE = (b"PK\x03\x04", b"PAR1", b"ARROW1")
@@ -191,7 +191,7 @@ def _tar(path: Path) -> FileSample:
         for info in archive:
             if info.isfile() and len(found) < MAX_MEMBERS:
                 found.append(posixpath.normpath(info.name))
-                file = archive.extractfile(info) if len(found) <= _KEPT else None
+                file = archive.extractfile(info) if len(found) <= _MOST_OPENED else None
                 if file is not None:
                     beginnings[found[-1]] = file.read(BEGINNING)
 

@@ -46,9 +46,9 @@ def transcript(text: str) -> tuple[Message, ...]:
             return tuple(
                 Message(
                     "user" if speaker == "Human" else "assistant",
-                    said.rstrip() if speech is _SPEECHES[-1] else said,
+                    words.rstrip() if speech is _SPEECHES[-1] else words,
                 )
-                for speaker, said in zip(pieces[::2], pieces[1::2], strict=True)
+                for speaker, words in zip(pieces[::2], pieces[1::2], strict=True)
             )
     return ()
 
