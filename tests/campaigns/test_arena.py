@@ -19,6 +19,7 @@ from annotations.campaigns.queries.chat import persona_played, system_of
 from annotations.corpora.actions import CorpusHasResults, delete_corpus
 from annotations.models import Dialogue
 from tests.campaigns.arenas import answer_both, made_arena, made_battle, next_battle
+from tests.challenges.sets import open_round
 
 pytestmark = pytest.mark.django_db
 
@@ -26,6 +27,18 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def no_broker(notified: list[int]) -> None:
     """Workers are not told."""
+
+
+# --- opening --------------------------------------------------------------------------------------
+
+
+def test_an_arena_does_not_show_references_that_a_round_hides() -> None:
+    arena = made_arena(is_open=False)
+    open_round(arena.version, references="hidden")
+    with pytest.raises(actions.ArenaRefused, match="hides the references"):
+        actions.open_arena(arena)
+    arena.refresh_from_db()
+    assert not arena.is_open
 
 
 # --- battles begin --------------------------------------------------------------------------------
