@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -19,7 +21,11 @@ from common.table_frame import page_writer
 from common.tables import Table
 from common.tables.to_html import TableWriter
 from common.web import page
-from leaderboard.answers.preferences import OfPreferences, PreferenceQuestion
+from leaderboard.answers.preferences import (
+    OfPreferences,
+    PreferenceQuestion,
+    PreferenceStanding,
+)
 from leaderboard.corpus_context import corpus_context
 from leaderboard.pages.preferences.metric_tables import accuracy_lane, metric_preferences_table
 from leaderboard.pages.preferences.system_tables import (
@@ -54,25 +60,38 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
     context = corpus_context(version, "systems", version.main_aspect)
     if found.answer is None:
         return waiting_page(request, context, found, page_name=_("Preferences"), below_tab=True)
-    document, at = found.answer, found.computed_at
+    further = {"style": style_table, "davidson": davidson_table}
+    context |= _of_question(request, version, found.answer)
+    context |= systems_context(found, found.answer, controlled, further)
+    files = written_tables(context) if "download" in request.GET else []
+    return page(request, "leaderboard/preferences.html", context, files)
+
+
+def systems_context(
+    found: Look[Any],
+    document: PreferenceStanding,
+    controlled: bool,
+    further: Mapping[str, Callable[[PreferenceStanding, Any], Table]] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """What every page of systems by preference shows, of a corpus or of an arena. ``further``:
+    tables of its own."""
+    at = found.computed_at
 
     @cache
     def tables() -> dict[str, TableWriter]:
         return memoize(
-            ("preferences", found.stored, controlled),
+            ("systems by preference", found.stored, controlled),
             lambda: {
                 "board": page_writer(
                     preference_board(document, at, controlled=controlled),
                     rating_lane(document, controlled=controlled),
                 ),
                 "pairs": page_writer(meetings_table(document, at)),
-                "style": page_writer(style_table(document, at)),
-                "davidson": page_writer(davidson_table(document, at)),
+                **{name: page_writer(table_of(document, at)) for name, table_of in further.items()},
             },
         )
 
-    context |= {
-        **_of_question(request, version, document),
+    return {
         "analysis": found,
         "look": found,
         "document": document,
@@ -84,8 +103,11 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "figures": checks(document),
         "written_from": (found.stored,),
     }
-    files = [one.table for one in tables().values()] if "download" in request.GET else []
-    return page(request, "leaderboard/preferences.html", context, files)
+
+
+def written_tables(context: dict[str, Any]) -> list[Table]:
+    """For a download, of a context with ``systems_context``."""
+    return [one.table for one in context["tables"]().values()]
 
 
 @require_safe
