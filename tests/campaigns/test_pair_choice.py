@@ -12,13 +12,12 @@ from scipy.special import expit
 from annotations.campaigns.plan.allocation import reached
 from annotations.campaigns.plan.pair_choice import (
     PRIOR,
-    RATING_UNIT,
     Votes,
     information,
     pair_chances,
     standing_of_votes,
-    strengths,
 )
+from common.bradley_terry import ELO_SCALE, fitted_strengths
 
 THREE = ((0, 1), (0, 2), (1, 2))
 
@@ -28,19 +27,7 @@ def votes(systems: int, *rows: tuple[int, int, float, int]) -> Votes:
     return Votes(systems, first.astype(int), second.astype(int), won, dialogue.astype(int))
 
 
-# --- strengths and their errors -------------------------------------------------------------------
-
-
-def test_three_wins_of_four_are_log_odds_of_three() -> None:
-    found = strengths(np.array([[0.0, 3.0], [1.0, 0.0]]))
-    assert found == pytest.approx([np.log(3) / 2, -np.log(3) / 2])
-
-
-def test_the_prior_holds_an_undefeated_system() -> None:
-    # 1 win of 1: 1 − σ(2x) = x · prior, whose root is 0.339… for prior 1
-    (strong, weak) = strengths(np.array([[0.0, 1.0], [0.0, 0.0]]), prior=1.0)
-    assert weak == -strong
-    assert 1 - expit(2 * strong) == pytest.approx(strong)
+# --- errors of strengths -------------------------------------------------------------------------
 
 
 def test_information_of_four_games_between_equals_is_one() -> None:
@@ -53,19 +40,19 @@ def test_errors_are_summed_by_dialogue() -> None:
     won = [1, 1, 1, 1, 1, 1, 0, 0]
     apart = standing_of_votes(votes(2, *((0, 1, one, n) for n, one in enumerate(won))))
     # of the difference 8/7 × 1.5 / 1.5² = 0.762, a quarter of it for each strength
-    assert apart.covariance[0, 0] / RATING_UNIT**2 == pytest.approx(8 / 7 / 1.5 / 4)
+    assert apart.covariance[0, 0] / ELO_SCALE**2 == pytest.approx(8 / 7 / 1.5 / 4)
     assert apart.mean.tolist() == pytest.approx(
         [1000 + 200 * np.log10(3), 1000 - 200 * np.log10(3)]
     )
     # Two equal votes in each of 4 dialogues: Σ g² doubles, and 4/3 stands in the place of 8/7
     together = standing_of_votes(votes(2, *((0, 1, one, n // 2) for n, one in enumerate(won))))
-    assert together.covariance[0, 0] / RATING_UNIT**2 == pytest.approx(4 / 3 * 2 / 1.5 / 4)
+    assert together.covariance[0, 0] / ELO_SCALE**2 == pytest.approx(4 / 3 * 2 / 1.5 / 4)
 
 
 def test_no_variance_is_below_that_of_independent_comparisons() -> None:
     # A win and a loss in each dialogue: every g is 0; A = 8 / 4 = 2, so ½ / 4 for each strength
     found = standing_of_votes(votes(2, *((0, 1, n % 2, n // 2) for n in range(8))))
-    assert np.diag(found.covariance) / RATING_UNIT**2 == pytest.approx([0.125, 0.125])
+    assert np.diag(found.covariance) / ELO_SCALE**2 == pytest.approx([0.125, 0.125])
 
 
 @pytest.mark.parametrize(
@@ -95,7 +82,7 @@ def test_before_anything_is_known_all_pairs_have_one_chance() -> None:
 def test_a_chance_is_in_proportion_to_the_variance_that_the_comparison_takes_away() -> None:
     seen = votes(3, *((0, 1, n % 3 > 0, n) for n in range(9)), (1, 2, 1, 9), (0, 2, 1, 9))
     games = seen.wins() + seen.wins().T
-    strength = strengths(seen.wins(), PRIOR)
+    strength = fitted_strengths(seen.wins()[np.newaxis], prior=PRIOR)[0]
 
     def variance_of_differences(more: np.ndarray) -> float:
         covariance = np.linalg.inv(information(games + more, strength, PRIOR))

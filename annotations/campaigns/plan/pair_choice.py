@@ -1,7 +1,7 @@
 """Which two systems the next comparison is of, and how sure their ranking is. Pure: no Django here.
 
-Bradley & Terry (1952): P(i beats j) = σ(λi − λj), a tie is half a win each way. The reasons for
-what is chosen stand in docs/statistics_preferences.md.
+By Bradley–Terry strengths (``common.bradley_terry``). The reasons for what is chosen stand in
+docs/statistics_preferences.md.
 """
 
 from __future__ import annotations
@@ -23,15 +23,13 @@ from annotations.campaigns.plan.evidence import (
     Numbers,
     Standing,
 )
+from common.bradley_terry import ELO_MEAN, ELO_SCALE, fitted_strengths
 
 Integers = NDArray[np.int64]
 
-RATING_MEAN, RATING_UNIT = 1000.0, 400.0 / math.log(10.0)
-"""A rating is 1000 + 400/ln 10 · λ: 400 points are odds of 10."""
 PRIOR = 1.0
 """Precision of the normal prior of strengths by which pairs are chosen: a standard deviation of 1,
 174 points. With it strengths are finite while a system has lost or won everything."""
-MOST_STEPS, NEAR = 100, 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,38 +58,13 @@ class Votes:
         return table
 
 
-def strengths(wins: Numbers, prior: float = 0.0) -> Numbers:
-    """Bradley–Terry strengths on the log scale, with mean 0.
-
-    Args:
-        wins: (S, S) wins of the row over the column.
-        prior: precision of the normal prior around 0; without one the graph "beat or tied" must be
-            strongly connected.
-
-    Returns:
-        (S,), where Σj wij − Σj (wij + wji) σ(λi − λj) = prior · λi, by Newton's method. A step that
-        would move a difference by d is shortened to log(1 + d)/d of itself (Sun & Tran-Dinh 2019).
-    """
-    games, found = wins + wins.T, np.zeros(len(wins))
-    for _ in range(MOST_STEPS):
-        chance = expit(found[:, None] - found[None, :])
-        gradient = wins.sum(axis=1) - (games * chance).sum(axis=1) - prior * found
-        step = _inverse(information(games, found, prior)) @ gradient
-        width = float(np.ptp(step))
-        found = found + step * (math.log1p(width) / width if width > 0 else 1.0)
-        if width < NEAR:
-            break
-    centred: Numbers = found - found.mean()
-    return centred
-
-
 def information(games: Numbers, strength: Numbers, prior: float = 0.0) -> Numbers:
     """What comparisons say of strengths: Σ n p (1 − p) (ei − ej)(ei − ej)ᵀ + prior · I.
 
     Args:
         games: (S, S) how often two were compared, symmetric.
         strength: (S,) on the log scale.
-        prior: as of ``strengths``.
+        prior: precision of the normal prior of strengths around 0.
 
     Returns:
         (S, S), symmetric.
@@ -133,7 +106,7 @@ def standing_of_votes(votes: Votes) -> Standing:
     if not enough or groups != 1:
         unknown = np.full((size, size), np.nan)
         return Standing(np.zeros(size, dtype=bool), count, nothing, unknown, dialogues, nothing)
-    strength = strengths(wins)
+    strength = fitted_strengths(wins[np.newaxis])[0]
     inverse = _inverse(information(games, strength))
     residual = votes.won - expit(strength[votes.first] - strength[votes.second])
     scores = np.zeros((met.shape[1], size))
@@ -145,8 +118,8 @@ def standing_of_votes(votes: Votes) -> Standing:
     return Standing(
         known=np.ones(size, dtype=bool),
         count=count,
-        mean=RATING_MEAN + RATING_UNIT * strength,
-        covariance=covariance * RATING_UNIT**2,
+        mean=ELO_MEAN + ELO_SCALE * strength,
+        covariance=covariance * ELO_SCALE**2,
         dialogues=dialogues,
         unit=nothing,
     )
@@ -184,7 +157,8 @@ def pair_chances(
         (pairs,), each at least floor / pairs; their sum is 1.
     """
     wins = votes.wins()
-    games, strength = wins + wins.T, strengths(wins, PRIOR)
+    games = wins + wins.T
+    strength = fitted_strengths(wins[np.newaxis], prior=PRIOR)[0]
     covariance = np.linalg.inv(information(games, strength, PRIOR))
     difference = np.abs(strength[:, None] - strength[None, :])
     own = np.diag(covariance)

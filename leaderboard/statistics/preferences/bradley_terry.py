@@ -1,28 +1,17 @@
-"""Bradley–Terry strengths by Newton's method, of one table of wins or of many at once.
-
-Bradley & Terry (1952), Rank analysis of incomplete block designs, Biometrika 39. P(i beats j) =
-σ(λi − λj); a tie is half a win each way. The log-likelihood is concave and its curvature changes by
-a factor of at most e^d where strengths change by d, so that a Newton step shortened to log(1 + d)/d
-of itself rises from anywhere (Sun & Tran-Dinh 2019, Generalized self-concordant functions,
-Mathematical Programming 178) and is the whole step where it ends.
-"""
+"""Bradley–Terry strengths of one table of wins or of many at once (``common.bradley_terry``)."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
-from scipy.special import expit
 
+from common.bradley_terry import ELO_MEAN, ELO_SCALE, fitted_strengths
 from common.correlation import cluster_resamples
 from leaderboard.statistics.correlation.placed_scores import FloatArray
 from leaderboard.statistics.preferences.battles import Battles
 from leaderboard.statistics.preferences.connectivity import is_strongly_connected
 
-MOST_STEPS = 100
-NEAR = 1e-8
-"""A step of at most this size is the last: the next one would have its square."""
-ELO_MEAN, ELO_SCALE = 1000.0, 400.0 / np.log(10.0)
 DRAWS_AT_ONCE = 2_500_000
 """Of conversations: 20 MB."""
 
@@ -47,43 +36,8 @@ def strengths(wins: ArrayLike, start: ArrayLike | None = None) -> FloatArray:
     found = np.full((count, size), np.nan)
     defined = is_strongly_connected(tables)
     if size > 1 and defined.any():
-        found[defined] = _fitted(tables[defined], np.zeros(size) if start is None else start)
+        found[defined] = fitted_strengths(tables[defined], start)
     return found if given.ndim == 3 else np.asarray(found[0])
-
-
-def _fitted(wins: FloatArray, start: ArrayLike) -> FloatArray:
-    count, size = wins.shape[:2]
-    games, won = wins + wins.swapaxes(1, 2), wins.sum(axis=2)
-    found = np.broadcast_to(np.asarray(start, dtype=np.float64), (count, size)).copy()
-    diagonal = np.arange(size)
-    for _ in range(MOST_STEPS):
-        chance = expit(found[:, :, np.newaxis] - found[:, np.newaxis, :])
-        expected = games * chance
-        negative = expected * (chance - 1.0)
-        curvature = -negative.sum(axis=2)
-        # What holds the mean at 0 is as large as the rest of the matrix
-        negative += curvature.mean(axis=1)[:, np.newaxis, np.newaxis] / size
-        negative[:, diagonal, diagonal] += curvature
-        step = np.linalg.solve(negative, (won - expected.sum(axis=2))[:, :, np.newaxis])[:, :, 0]
-        width = np.ptp(step, axis=1)
-        found += step * shortened(width)[:, np.newaxis]
-        if width.max() < NEAR:
-            break
-    centred: FloatArray = found - found.mean(axis=1, keepdims=True)
-    return centred
-
-
-def shortened(width: FloatArray) -> FloatArray:
-    """The part of a Newton step that is taken: log(1 + d)/d.
-
-    Args:
-        width: how far the step would move any difference of two strengths, d ≥ 0.
-
-    Returns:
-        From 0 to 1, as ``width``.
-    """
-    part: FloatArray = np.divide(np.log1p(width), width, out=np.ones_like(width), where=width > 0)
-    return part
 
 
 def elo(strength: ArrayLike) -> FloatArray:

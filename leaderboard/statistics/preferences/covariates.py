@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from common.bradley_terry import MOST_STEPS, NEAR, shortened
 from common.estimates import Undefined
 from leaderboard.statistics.correlation.placed_scores import FloatArray
 from leaderboard.statistics.preferences.battles import Battles
-from leaderboard.statistics.preferences.bradley_terry import MOST_STEPS, NEAR, shortened, strengths
+from leaderboard.statistics.preferences.bradley_terry import strengths
 
 NO_MAXIMUM = "the covariates separate winners from losers, so that no finite strengths fit best"
 SAME_EVERYWHERE = 1e-12

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from common.bradley_terry import MOST_STEPS, NEAR, shortened
 from common.estimates import Undefined
 from leaderboard.statistics.correlation.placed_scores import FloatArray
-from leaderboard.statistics.preferences.bradley_terry import MOST_STEPS, NEAR, shortened
 from leaderboard.statistics.preferences.covariates import BEYOND
 
 
