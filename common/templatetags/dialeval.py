@@ -98,13 +98,14 @@ def swatch(number: int | None) -> SafeString:
 
 
 @register.simple_tag
-def options(values: Iterable[str], chosen: str) -> SafeString:
-    """The options of a ``<select>`` whose words are its values: a hundred systems twice over are
-    more than a template writes in a moment."""
+def options(choices: Iterable[object], chosen: object) -> SafeString:
+    """The options of a ``<select>``: values, or pairs of a value and its words. A hundred systems
+    twice over are more than a template writes in a moment."""
+    pairs = (one if isinstance(one, tuple) else (one, one) for one in choices)
     return format_html_join(
         "",
-        "<option{}>{}</option>",
-        ((" selected" if value == chosen else "", value) for value in values),
+        '<option value="{}"{}>{}</option>',
+        ((value, " selected" if value == chosen else "", words) for value, words in pairs),
     )
 
 

@@ -158,7 +158,15 @@ def test_what_is_written_for_a_script_is_what_django_writes() -> None:
 
 
 def test_options_say_which_is_chosen_and_escape_their_words() -> None:
-    assert options(["a", "<b>"], "<b>") == "<option>a</option><option selected>&lt;b&gt;</option>"
+    assert options(["a", "<b>"], "<b>") == (
+        '<option value="a">a</option><option value="&lt;b&gt;" selected>&lt;b&gt;</option>'
+    )
+
+
+def test_options_may_have_words_of_their_own() -> None:
+    assert options([(1, "one"), (2, "<two>")], 2) == (
+        '<option value="1">one</option><option value="2" selected>&lt;two&gt;</option>'
+    )
 
 
 def test_names_are_escaped_in_the_frame_of_the_table_too() -> None:
