@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from django.db import connection, transaction
 from django.db.models import Expression, Model, QuerySet
+from django.db.models.query import get_related_populators
 
 Row = TypeVar("Row", bound=Model)
 
@@ -43,6 +44,8 @@ class _Written(Generic[Row]):
     fields: tuple[str, ...]
     annotations: dict[str, int]
     converters: dict[int, tuple[list[Any], Any]]
+    populators: tuple[Any, ...]
+    """Of the rows that ``select_related`` joins."""
 
     def instance(self, row: tuple[Any, ...]) -> Row:
         values = list(row)
@@ -50,6 +53,8 @@ class _Written(Generic[Row]):
             for convert in converters:
                 values[place] = convert(values[place], expression, connection)
         made = self.model.from_db(connection.alias, self.fields, values[self.columns])
+        for populator in self.populators:
+            populator.populate(values, made)
         for name, place in self.annotations.items():
             setattr(made, name, values[place])
         return made
@@ -57,8 +62,8 @@ class _Written(Generic[Row]):
 
 class CompiledQuery(Generic[Row]):
     """``make`` gives the queryset with ``Given`` in the places of values. Columns that it defers or
-    annotates are deferred and annotated here, too; ``select_related`` and ``prefetch_related`` are
-    not followed. Values are those of the columns: the key of a row, not the row."""
+    annotates are deferred and annotated here, too, and ``select_related`` is followed;
+    ``prefetch_related`` is not. Values are those of the columns: the key of a row, not the row."""
 
     def __init__(self, make: Callable[[], QuerySet[Row]]) -> None:
         self._make = make
@@ -83,7 +88,8 @@ class CompiledQuery(Generic[Row]):
             compiler = queryset.query.get_compiler(connection.alias)
             sql, places = compiler.as_sql()
             selected = [column for column, *_ in compiler.select]
-            own = (compiler.klass_info or {}).get("select_fields", [])
+            info = compiler.klass_info or {}
+            own = info.get("select_fields", [])
             self._written = _Written(
                 queryset.model,
                 sql,
@@ -92,6 +98,7 @@ class CompiledQuery(Generic[Row]):
                 tuple(selected[place].target.attname for place in own),
                 compiler.annotation_col_map or {},
                 compiler.get_converters(selected),
+                tuple(get_related_populators(info, compiler.select, connection.alias)),
             )
         return self._written
 

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from annotations.campaigns.models import Campaign, Participation
 from annotations.campaigns.outbox import is_of_somebody_else
 from common import web
+from common.database import CompiledQuery, Given
 
 View = Callable[..., HttpResponse]
 
@@ -24,6 +25,19 @@ View = Callable[..., HttpResponse]
 ORGANISERS = ("campaigns", _("only organisers set up rating campaigns"))
 organisers_page = web.organisers_page(*ORGANISERS)
 organisers_alone = web.organisers_alone(*ORGANISERS)
+
+_PARTICIPATION = CompiledQuery(
+    lambda: (
+        Participation.objects.select_related("campaign__form")
+        .filter(campaign__slug=Given("slug"), user=Given("user"), removed_at=None)
+        .exclude(campaign__state=Campaign.State.DRAFT)
+        .order_by("-campaign__guidelines__number")
+        .annotate(
+            newest_guidelines=F("campaign__guidelines__number"),
+            newest_guidelines_id=F("campaign__guidelines__pk"),
+        )[:1]
+    )
+)
 
 
 def campaign_or_404(slug: str) -> Campaign:
@@ -54,17 +68,7 @@ def raters_page(view: View) -> View:
                 else reverse("rating-start", args=[slug])
             )
             return redirect_to_login(back)
-        participation = (
-            Participation.objects.select_related("campaign__form")
-            .filter(campaign__slug=slug, user=request.user, removed_at=None)
-            .exclude(campaign__state=Campaign.State.DRAFT)
-            .order_by("-campaign__guidelines__number")
-            .annotate(
-                newest_guidelines=F("campaign__guidelines__number"),
-                newest_guidelines_id=F("campaign__guidelines__pk"),
-            )
-            .first()
-        )
+        participation = _PARTICIPATION.first(slug=slug, user=request.user.pk)
         if wants_json(request) and is_of_somebody_else(request, slug, participation):
             return login_needed()  # not gone: it waits until its rater is here again
         if participation is None:

@@ -15,7 +15,6 @@ from annotations.campaigns.models import RatingRevision
 from annotations.campaigns.plan.lists import MOST_SYSTEMS
 from annotations.campaigns.queries.work_queue import ItemView
 from annotations.questions.answers import Material, numeric
-from annotations.questions.reading import form_of
 from annotations.questions.schema import (
     CANNOT_JUDGE,
     Condition,
@@ -322,7 +321,7 @@ def answered(revision: RatingRevision) -> list[tuple[str, str]]:
     """(question, answer) of a rating, in words; empty where it is a score."""
     if revision.form is None:
         return []
-    form = form_of(revision.form.schema)
+    form = revision.form.parsed()
     words = answers_in_words(form, revision.answers or {})
     return [(form.question(key).name, text) for key, text in words.items()]
 

@@ -270,6 +270,14 @@ def test_a_draft_has_one_version_and_an_opened_campaign_keeps_every_one() -> Non
     assert Campaign.objects.get(pk=campaign.pk).form == later
 
 
+def test_a_form_is_parsed_once_and_a_draft_that_changed_under_its_number_anew() -> None:
+    campaign = made_campaign(opened=False)
+    version, _ = write_form(campaign, made_form(STARS))
+    assert version.parsed() is FormVersion.objects.get(pk=version.pk).parsed()
+    changed, _ = write_form(campaign, made_form({**STARS, "text": "How many?"}))
+    assert (changed.pk, changed.parsed().questions[0].text) == (version.pk, "How many?")
+
+
 def test_once_raters_have_begun_a_question_keeps_its_possible_answers() -> None:
     campaign = asking(made_form(STARS))
     with pytest.raises(FormDoesNotFit, match="stars"):

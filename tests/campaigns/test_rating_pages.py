@@ -348,7 +348,7 @@ def test_a_submit_with_the_next_item_needs_few_queries(django_assert_max_num_que
     first, second = in_hand(rater)
     send(browser, campaign, first, have=[first, second])
     first, second = in_hand(rater)
-    with django_assert_max_num_queries(28):
+    with django_assert_max_num_queries(17):
         send(browser, campaign, first, have=[first, second])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.db.models import F
 
@@ -71,6 +73,24 @@ def test_columns_are_read_as_the_model_reads_them(corpora: list[Corpus]) -> None
         {"description"},
         "",
     )
+
+
+def test_a_joined_row_comes_with_its_own(
+    corpora: list[Corpus], django_assert_num_queries: Any
+) -> None:
+    one = CompiledQuery(
+        lambda: (
+            CorpusVersion.objects.filter(corpus__slug=Given("slug"))
+            .select_related("corpus")
+            .order_by("number")[:1]
+        )
+    )
+    with django_assert_num_queries(2):
+        found = [one.first(slug=slug) for slug in ("first", "second")]
+        assert [(row.corpus.name, row.number) for row in found if row] == [
+            ("First", 1),
+            ("Second", 1),
+        ]
 
 
 def test_a_value_is_never_read_as_sql(corpora: list[Corpus]) -> None:

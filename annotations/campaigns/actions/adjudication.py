@@ -23,7 +23,6 @@ from annotations.campaigns.models import (
 )
 from annotations.campaigns.queries.adjudication import differing_items
 from annotations.questions.answers import in_other_order
-from annotations.questions.reading import form_of
 
 
 class CannotAdjudicate(Exception):
@@ -105,7 +104,7 @@ def adjudicate_by_rating(
     decides it. Called in the transaction that stores the rating."""
     answers = revision.answers
     if answers is not None and assignment.is_swapped:
-        answers = in_other_order(form_of(revision.form.schema), answers)
+        answers = in_other_order(revision.form.parsed(), answers)
     rule = AdjudicationRule.objects.filter(campaign=rater.campaign_id).first()
     values = {
         "assignment": assignment,

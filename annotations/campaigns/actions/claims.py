@@ -17,11 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet
 
-from annotations.campaigns.actions.leases import conflicting, lease_end
+from annotations.campaigns.actions.leases import conflicting, conflicting_with, lease_end
 from annotations.campaigns.actions.terms import WhyEmpty
 from annotations.campaigns.models import Assignment, Campaign, Item, Participation, Slot
 from annotations.campaigns.plan.draw import (
@@ -39,6 +41,7 @@ from annotations.campaigns.plan.lists import shown_order
 from annotations.campaigns.queries.adjudication import items_to_adjudicate
 from annotations.campaigns.queries.allocation import weights_now
 from annotations.models import Response
+from common.database import CompiledQuery, Given
 
 FIRST_READ, MOST_READ = 64, 4096
 """Free slots read at first, and at most at a time: each read is twice the one before."""
@@ -225,23 +228,54 @@ def _window(rater: Participation) -> Window:
 
 def _free_slots_from(rater: Participation, size: int) -> Iterator[list[FreeSlot]]:
     """Free slots once round from the cursor, more and more at a time."""
-    own = FilteredRelation("item__assignments", condition=Q(item__assignments__participation=rater))
-    free = (
-        Slot.objects.filter(campaign=rater.campaign_id, holder__isnull=True)
-        .annotate(own=own, has_stake=conflicting(rater, "item__"))
-        .order_by("ordinal")
-        .values_list(
-            *("pk", "item_id", "item__dialogue_id", "ordinal"),
-            *("item__system_id", "item__system_b_id", "has_stake", "own__pk", "own__state"),
-        )
-    )
+    is_of_lists = rater.campaign.kind == Campaign.Kind.SYSTEMS
     for begin, end in ((rater.cursor, None), (0, rater.cursor)):
-        part, following = free if end is None else free.filter(ordinal__lt=end), begin
-        while rows := list(part.filter(ordinal__gte=following)[:size]):
+        following = begin
+        while rows := _free_slots(is_of_lists, end is not None, size).tuples(
+            campaign=rater.campaign_id,
+            rater=rater.pk,
+            user=rater.user_id,
+            begin=following,
+            end=end,
+        ):
             yield rows
             if len(rows) < size:
                 break
             following, size = rows[-1][3] + 1, min(2 * size, MOST_READ)
+
+
+@cache
+def _free_slots(is_of_lists: bool, has_end: bool, size: int) -> CompiledQuery[Slot]:
+    """A query for each of the few sizes of a read."""
+
+    def free() -> QuerySet[Any]:
+        own = Q(item__assignments__participation=Given("rater"))
+        stake = conflicting_with(
+            Given("user"), Given("campaign") if is_of_lists else None, "item__"
+        )
+        until = Q(ordinal__lt=Given("end")) if has_end else Q()
+        return (
+            Slot.objects.filter(
+                until, campaign=Given("campaign"), holder__isnull=True, ordinal__gte=Given("begin")
+            )
+            .annotate(own=FilteredRelation("item__assignments", condition=own), has_stake=stake)
+            .order_by("ordinal")
+            .values_list(
+                *("pk", "item_id", "item__dialogue_id", "ordinal"),
+                *("item__system_id", "item__system_b_id", "has_stake", "own__pk", "own__state"),
+            )[:size]
+        )
+
+    return CompiledQuery(free)
+
+
+_FREE_SLOT = CompiledQuery(
+    lambda: (
+        Slot.objects.select_for_update(skip_locked=True, of=("self",))
+        .filter(pk=Given("pk"), holder__isnull=True)
+        .select_related("item__dialogue", "item__turn", "item__response", "item__response_b")
+    )
+)
 
 
 def _free_and_locked(slot: int) -> Slot | None:
@@ -250,11 +284,7 @@ def _free_and_locked(slot: int) -> Slot | None:
 
     With the texts of its item, which the rater's page needs next.
     """
-    rows = Slot.objects.select_for_update(skip_locked=True, of=("self",)).filter(
-        pk=slot, holder__isnull=True
-    )
-    shown = ("item__dialogue", "item__turn", "item__response", "item__response_b")
-    return next(iter(rows.select_related(*shown)), None)
+    return _FREE_SLOT.first(pk=slot)
 
 
 def _attention_item(

@@ -18,7 +18,6 @@ from annotations.campaigns.actions.setup import (
 )
 from annotations.campaigns.models import Campaign, FormVersion
 from annotations.campaigns.plan.form_changes import is_about, meaning_changes
-from annotations.questions.reading import form_of
 from annotations.questions.schema import Form, digest, to_data
 
 
@@ -91,7 +90,7 @@ def _next_version(stored: Campaign, form: Form, data: dict[str, Any], its: str) 
         raise FormDoesNotFit(
             _("The campaign was opened with the scale from 1 to 5: it cannot get a form any more.")
         )
-    if changed := meaning_changes(form_of(stored.form.schema), form):
+    if changed := meaning_changes(stored.form.parsed(), form):
         raise FormDoesNotFit(
             _(
                 "Raters have begun, so the possible answers of these questions stay as they are: "

@@ -12,17 +12,34 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotations.campaigns.actions.terms import WhyEmpty
 from annotations.campaigns.models import Assignment, Campaign, Conflict, Participation, Slot
 from common import clock
+from common.database import CompiledQuery, Given
 
 RATERS_AT_ONCE = 20
 LONGEST_LEASE = timedelta(hours=1)
 """A longer one was written before a clock was set back: nobody would be given the item till
 then."""
 State = Assignment.State
+
+_LOCKED_ROW = CompiledQuery(
+    lambda: Participation.objects.select_for_update(no_key=True).filter(pk=Given("pk"))
+)
+_OWN = Q(participation=Given("rater"))
+_HELD_AND_LATEST = CompiledQuery(
+    lambda: (
+        # Each half has an index of its own
+        Assignment.objects.filter(
+            (_OWN & Q(state=State.LEASED)) | (_OWN & Q(position__gte=Given("position")))
+        )
+        .select_related("item")
+        .annotate(slot_held=F("slot__pk"))
+        .order_by("position")
+    )
+)
 
 
 def locked(participation: Participation, campaign: Campaign | None = None) -> Participation:
@@ -36,7 +53,9 @@ def locked(participation: Participation, campaign: Campaign | None = None) -> Pa
             "campaign"
         )
         return rows.get(pk=participation.pk)
-    rater = Participation.objects.select_for_update(no_key=True).get(pk=participation.pk)
+    rater = _LOCKED_ROW.first(pk=participation.pk)
+    if rater is None:
+        raise Participation.DoesNotExist
     rater.campaign = campaign
     return rater
 
@@ -61,11 +80,19 @@ def why_nothing_is_handed_out(campaign: Campaign, now: datetime) -> WhyEmpty:
 def conflicting(rater: Participation, item: str = "") -> Exists:
     """Whether the rater has a stake in a system of the item that the prefix ``item`` of fields
     leads to."""
-    if rater.campaign.kind == Campaign.Kind.SYSTEMS:
-        own = Q(system__campaigns=rater.campaign_id)  # each list holds all of them
+    is_of_lists = rater.campaign.kind == Campaign.Kind.SYSTEMS
+    return conflicting_with(rater.user_id, rater.campaign_id if is_of_lists else None, item)
+
+
+def conflicting_with(
+    user: int | Given, list_campaign: int | Given | None, item: str = ""
+) -> Exists:
+    """``list_campaign``: of lists, where each item holds all systems of its campaign."""
+    if list_campaign is not None:
+        own = Q(system__campaigns=list_campaign)
     else:
         own = Q(system=OuterRef(f"{item}system")) | Q(system=OuterRef(f"{item}system_b"))
-    return Exists(Conflict.objects.filter(own, user=rater.user_id))
+    return Exists(Conflict.objects.filter(own, user=user))
 
 
 def lease_end(now: datetime) -> datetime:
@@ -92,24 +119,34 @@ def return_expired(besides: Participation | None = None, now: datetime | None = 
     """
     moment = now or clock.now()
     longest = moment + max(LONGEST_LEASE, timedelta(seconds=2 * settings.RATING_LEASE_SECONDS))
-    has_ended = Q(lease_expires_at__lt=moment) | Q(lease_expires_at__gt=longest)
-    expired = Assignment.objects.filter(has_ended, state=State.LEASED)
-    if besides is not None:
-        expired = expired.exclude(participation=besides)
-    silent = set(
-        expired.order_by("lease_expires_at").values_list("participation_id", flat=True)[
-            :RATERS_AT_ONCE
-        ]
+    silent = _SILENT_RATERS.tuples(
+        now=moment, longest=longest, besides=0 if besides is None else besides.pk
     )
     if not silent:
         return 0
     ours = list(
         Participation.objects.select_for_update(no_key=True, skip_locked=True)
-        .filter(pk__in=silent)
+        .filter(pk__in={pk for (pk,) in silent})
         .order_by("pk")
         .values_list("pk", flat=True)
     )
-    return put_back(expired.filter(participation__in=ours).order_by().values_list("pk", flat=True))
+    expired = _expired(moment, longest).filter(participation__in=ours)
+    return put_back(expired.order_by().values_list("pk", flat=True))
+
+
+def _expired(now: datetime | Given, longest: datetime | Given) -> QuerySet[Assignment]:
+    has_ended = Q(lease_expires_at__lt=now) | Q(lease_expires_at__gt=longest)
+    return Assignment.objects.filter(has_ended, state=State.LEASED)
+
+
+_SILENT_RATERS = CompiledQuery(
+    lambda: (
+        _expired(Given("now"), Given("longest"))
+        .exclude(participation=Given("besides"))
+        .order_by("lease_expires_at")
+        .values_list("participation_id")[:RATERS_AT_ONCE]
+    )
+)
 
 
 def assigned_and_latest(rater: Participation, latest: int) -> list[Assignment]:
@@ -118,12 +155,4 @@ def assigned_and_latest(rater: Participation, latest: int) -> list[Assignment]:
 
     Each with ``slot_held``, the slot that it holds, if any.
     """
-    own = Q(participation=rater)
-    return list(
-        Assignment.objects.filter(
-            (own & Q(state=State.LEASED)) | (own & Q(position__gte=rater.offered - latest))
-        )
-        .select_related("item")
-        .annotate(slot_held=F("slot__pk"))
-        .order_by("position")
-    )
+    return _HELD_AND_LATEST.rows(rater=rater.pk, position=rater.offered - latest)

@@ -30,7 +30,6 @@ from annotations.campaigns.queries.planning import (
 )
 from annotations.campaigns.queries.ratings import scale_of_checks
 from annotations.corpora import staging
-from annotations.questions.reading import form_of
 
 MOST_SLOTS = 2_000_000
 """More than a research group will ever have rated; a slip in a field must not fill the disk."""
@@ -109,7 +108,7 @@ def _what_comparing_needs(campaign: Campaign) -> list[str]:
 def _what_a_form_rules_out(campaign: Campaign) -> list[str]:
     """What does not go with the form."""
     missing = []
-    if not is_about(form_of(campaign.form.schema), campaign.kind):
+    if not is_about(campaign.form.parsed(), campaign.kind):
         missing.append(_("Choose another form: this one is not about what raters see here."))
     if campaign.is_looked_at and not campaign.is_of_pairs:
         missing.append(

@@ -10,10 +10,9 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotations.campaigns.forms.rating import LONGEST_MS, JudgementForm, TimingField
+from annotations.campaigns.forms.rating import LONGEST_MS, JudgementForm
 from annotations.campaigns.models import Campaign, FormVersion
 from annotations.questions.answers import AnswerError, Material, check, from_fields
-from annotations.questions.reading import form_of
 from annotations.questions.schema import Form, Question
 
 SPANS_AT_ONCE = 5
@@ -57,7 +56,7 @@ class AnswersForm(JudgementForm):
         if version is None:
             self.add_error("form", _("The campaign has no form of this number."))
             return cleaned
-        schema = form_of(version.schema)
+        schema = version.parsed()
         material = Material({})
         if any(
             question.type in ("span", "utterance_labels", "correction")
@@ -94,9 +93,9 @@ class AnswersForm(JudgementForm):
         return FormVersion.objects.filter(campaign=self.campaign, number=number).first()
 
     def _times(self, schema: Form) -> dict[str, int]:
+        read = self.fields["submit_ms"].clean
         times = {
-            question.key: TimingField().clean(self.data.get(f"ms.{question.key}"))
-            for question in schema.questions
+            question.key: read(self.data.get(f"ms.{question.key}")) for question in schema.questions
         }
         return {key: time for key, time in times.items() if time is not None}
 

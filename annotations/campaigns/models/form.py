@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import threading
+from typing import Any
+
+from cachetools import LRUCache, cached
 from django.db import models
 from django.db.models import Q
 
 from annotations.campaigns.models.campaign import Campaign
+from annotations.questions.reading import form_of
+from annotations.questions.schema import Form
+
+FORMS_IN_MEMORY = 64
+"""Parsed, in each process."""
 
 
 class FormVersion(models.Model):
@@ -31,3 +40,15 @@ class FormVersion(models.Model):
 
     def __str__(self) -> str:
         return f"form {self.number} of {self.campaign_id}"
+
+    def parsed(self) -> Form:
+        """What it asks. Parsed once per process: the same object for everybody, who cannot change
+        it."""
+        return _parsed((self.digest, self.schema.get("version")), self.schema)
+
+
+@cached(
+    LRUCache(FORMS_IN_MEMORY), key=lambda what_is_asked, _: what_is_asked, lock=threading.Lock()
+)
+def _parsed(_what_is_asked: tuple[str, Any], schema: dict[str, Any]) -> Form:
+    return form_of(schema)

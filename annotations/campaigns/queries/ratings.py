@@ -27,7 +27,6 @@ from annotations.corpora.queries import NotFound
 from annotations.formats.records import Level
 from annotations.models import Preference, Rating, Response
 from annotations.questions.answers import numeric
-from annotations.questions.reading import form_of
 from annotations.questions.schema import Form, Question
 
 OVERALL = "overall"
@@ -76,7 +75,7 @@ def level_of(campaign: Campaign) -> Level:
 
 def form_of_campaign(campaign: Campaign) -> Form | None:
     """What it asks now; None where it asks the scale from 1 to 5."""
-    return None if campaign.form is None else form_of(campaign.form.schema)
+    return None if campaign.form is None else campaign.form.parsed()
 
 
 def question_keys(campaign: Campaign) -> list[str] | None:

@@ -53,7 +53,6 @@ from annotations.campaigns.question_view import (
 from annotations.campaigns.scale import SCORES
 from annotations.campaigns.views.rating_start import html_of, lease_minutes, scale_of, whole
 from annotations.questions.answers import Material
-from annotations.questions.reading import form_of
 
 OWN_RATINGS_A_PAGE = 25
 
@@ -172,7 +171,7 @@ def _work_page(
     view, *upcoming = queries.assignment_views([current, *others], markdown=not is_raw)
     questions = _questions(campaign, typed, view)
     if questions:
-        blank = _questions(campaign)
+        blank = _labels_of_utterances(campaign)
         view, upcoming = tagged(view, questions), [tagged(one, blank) for one in upcoming]
     is_rated = current.state == Assignment.State.DONE
     progress = queries.progress_of(participation, len(work_queue.assignments))
@@ -217,7 +216,7 @@ def _questions(
     if campaign.form is None:
         return []
     return question_views(
-        form_of(campaign.form.schema),
+        campaign.form.parsed(),
         typed.answers if typed else None,
         typed.faults if typed else None,
         None if view is None else material_of(view).utterances,
@@ -378,7 +377,7 @@ def _what_comes(
     ready = [one for one in work_queue.assignments if not queries.chat_is_to_come(one)]
     have = set(request.POST.getlist("have"))
     new = [one for one in ready if one.item.public_id not in have]
-    questions = _questions(participation.campaign) if new else []
+    questions = _labels_of_utterances(participation.campaign) if new else []
     is_raw = _reads_raw_text(request)
     pages = {
         view.public_id: render_to_string(
@@ -400,6 +399,14 @@ def _what_comes(
         "guidelines": participation.newest_guidelines,
         **_form_number(participation.campaign),
     }
+
+
+def _labels_of_utterances(campaign: Campaign) -> list[QuestionView]:
+    """The only questions that stand within the item."""
+    form = form_of_campaign(campaign)
+    if form is None or all(one.type != "utterance_labels" for one in form.questions):
+        return []
+    return _questions(campaign)
 
 
 def _form_number(campaign: Campaign) -> dict[str, int]:
