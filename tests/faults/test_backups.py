@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import resource
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -21,7 +22,7 @@ import pytest
 
 from common.version import VERSION
 from tests.conftest import ON_SERVICES, made_site
-from tests.migrated import fresh_database
+from tests.migrated import fresh_database, migrated_file
 from tests.site import PROJECT, Site
 
 pytestmark = pytest.mark.slow
@@ -99,14 +100,17 @@ def content(site: Site) -> dict[str, Any]:
 
 
 @contextmanager
-def other_site(folder: Path, on_services: bool) -> Iterator[Site]:
-    """An empty one; in the database that is not this test run's, one that nobody has migrated."""
+def other_site(folder: Path, on_services: bool, migrated: bool = False) -> Iterator[Site]:
+    """An empty one; in the database that is not this test run's, one that nobody has migrated,
+    unless it is said."""
     folder.mkdir()
     if on_services == ON_SERVICES:
         with made_site(folder) as site:
             site.settings |= ONE_KEY
             yield site
         return
+    if migrated:
+        shutil.copy(migrated_file(), folder / "dialeval.sqlite3")
     site = Site(
         folder,
         {
@@ -173,7 +177,7 @@ def test_statistics_that_came_along_stand_and_only_those_are_computed_that_nobod
     """Into SQLite, on the services from PostgreSQL. The parts of a page that wait for its first
     numbers are asked for by the first look after these are there: the pages of the backup's site
     had been looked at once."""
-    with other_site(tmp_path / "site", on_services=False) as site:
+    with other_site(tmp_path / "site", on_services=False, migrated=True) as site:
         site.manage("restore", backed_up)
         before = json.loads(site.python(STATISTICS))
         assert len(before) >= 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from tests.challenges.http_participant import HttpParticipant
 from tests.faults.test_submissions import SET_UP, WAIT_FOR_ENDS, bad_file, good_file
+from tests.migrated import migrated_file
 from tests.object_storage import ObjectStorage, object_storage, storage_url
 from tests.services import free_port
 from tests.site import Site, kill
@@ -201,6 +203,7 @@ def test_a_backup_holds_what_lies_on_the_storage_and_restores_it_to_a_disk(
     (row,) = rows(web)
     disk = Site(tmp_path / "disk", {"DATABASE_URL": "", "CELERY_BROKER_URL": ""})
     disk.home.mkdir()
+    shutil.copy(migrated_file(), disk.home / "dialeval.sqlite3")
     disk.manage("restore", tmp_path / "b")
     assert (disk.home / "files" / "uploads" / row["stored_as"]).read_bytes() == good_file(1)
 
