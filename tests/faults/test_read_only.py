@@ -80,7 +80,7 @@ def read_only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReadOnly]:
         address = site.start_web()
         found = ReadOnly(site, address, session)
         with found.reader() as reader:
-            assert set(statuses(reader).values()) <= {"200", "302"}
+            assert set(statuses(answers_of(reader)).values()) <= {"200", "302"}
         site.manage("analyse")
         site.python(LONG_AGO)
         kill(site.processes.pop())
@@ -125,9 +125,20 @@ def served_read_only(site: Site) -> str:
     return address
 
 
-def statuses(reader: httpx2.Client) -> dict[str, str]:
-    """Of all pages that links lead to, some of each kind: a page's address → its status."""
-    found: dict[str, str] = {}
+@pytest.fixture(scope="module")
+def visited(read_only: ReadOnly) -> dict[str, httpx2.Response]:
+    """What a visitor without an account gets."""
+    with read_only.reader() as visitor:
+        return answers_of(visitor)
+
+
+def statuses(answers: dict[str, httpx2.Response]) -> dict[str, str]:
+    return {path: str(answer.status_code) for path, answer in answers.items()}
+
+
+def answers_of(reader: httpx2.Client) -> dict[str, httpx2.Response]:
+    """Of all pages that links lead to, some of each kind: a page's address → its answer."""
+    found: dict[str, httpx2.Response] = {}
     seen: Counter[tuple[object, ...]] = Counter()
     waiting = ["/", "/accounts/login/", "/accounts/sign-up/", "/challenges/", "/metrics/"]
     while waiting:
@@ -136,8 +147,7 @@ def statuses(reader: httpx2.Client) -> dict[str, str]:
         if path in found or kind is None or seen[kind] >= MOST_OF_A_KIND:
             continue
         seen[kind] += 1
-        answer = reader.get(path)
-        found[path] = str(answer.status_code)
+        answer = found[path] = reader.get(path)
         if "text/html" in answer.headers.get("content-type", ""):
             links = re.findall(r'(?:href|hx-get)="([^"#]+)', answer.text)
             waiting += [urljoin(path, one.replace("&amp;", "&")) for one in links]
@@ -156,18 +166,18 @@ def kind_of(path: str) -> tuple[object, ...] | None:
     return (name, *sorted(key for key, _ in parse_qsl(parts.query)))
 
 
-def test_every_page_of_a_read_only_site_can_be_read(read_only: ReadOnly) -> None:
-    with read_only.reader() as visitor:
-        found = statuses(visitor)
+def test_every_page_of_a_read_only_site_can_be_read(visited: dict[str, httpx2.Response]) -> None:
+    found = statuses(visited)
     print(Counter(found.values()), {p: s for p, s in found.items() if s >= "500"})
     assert {path: status for path, status in found.items() if status not in ("200", "302")} == {}
     assert {kind[0] for path in found if (kind := kind_of(path))} >= PUBLIC
 
 
+@pytest.mark.one_database
 def test_a_rater_reads_the_pages_of_a_read_only_site(read_only: ReadOnly) -> None:
     """A page on which work is handed out says that the site is read-only."""
     with read_only.reader(sessionid=read_only.session) as rater:
-        found = statuses(rater)
+        found = statuses(answers_of(rater))
     print(Counter(found.values()), {p: s for p, s in found.items() if s >= "500"})
     assert "500" not in found.values()
     refused = {
@@ -189,10 +199,10 @@ def test_programs_read_from_a_read_only_site(read_only: ReadOnly) -> None:
     } == {}
 
 
-def test_a_page_says_that_new_numbers_cannot_be_asked_for(read_only: ReadOnly) -> None:
-    with read_only.reader() as visitor:
-        paths = [path for path in statuses(visitor) if path.startswith("/corpora/demo/")]
-        pages = [visitor.get(path).text for path in paths]
+def test_a_page_says_that_new_numbers_cannot_be_asked_for(
+    visited: dict[str, httpx2.Response],
+) -> None:
+    pages = [answer.text for path, answer in visited.items() if path.startswith("/corpora/demo/")]
     said = [page for page in pages if "The site is read-only at the moment" in page]
     assert any("may be out of date" in page for page in said)
     assert any("have not been computed yet" in page for page in said)
