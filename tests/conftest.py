@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.ci import IS_LONG
 from tests.migrated import fresh_database, migrated_database, migrated_file
 from tests.own_home import HOME
-from tests.suite import ON_SQLITE
+from tests.suite import ON_SQLITE, ON_SQLITE_ALONE
 
 if TYPE_CHECKING:
     from tests.site import Site
@@ -103,8 +104,8 @@ FOR_SQLITE = ("transaction=True", OF_THE_API_S_MATRIX, "mark.sqlite")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """With ``-m sqlite`` no other file is loaded: to load all takes a processor a minute."""
-    if config.option.markexpr != "sqlite" or collection_path.suffix != ".py":
+    """In that stage no other file is loaded: to load all takes a processor a minute."""
+    if config.option.markexpr != ON_SQLITE_ALONE or collection_path.suffix != ".py":
         return None
     if collection_path.relative_to(config.rootpath).as_posix() in ON_SQLITE:
         return None
@@ -129,21 +130,32 @@ def pytest_collection() -> Iterator[None]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Who commits meets locks, which SQLite has of its own: such a test runs on both databases, as
-    do those of ``ON_SQLITE`` and one call of every operation of the API.
+    do those of ``ON_SQLITE`` and one call of every operation of the API, but for those that are
+    marked ``one_database``.
 
-    The longest files begin first, then the others that have slow tests.
+    What was measured to be slow is marked so. The longest files begin first, then the others that
+    have slow tests.
     """
+    measured_slow = {*_listed("slow_tests.txt")}
     for item in items:
         database = item.get_closest_marker("django_db")
         commits = database is not None and database.kwargs.get("transaction", False)
         file = item.nodeid.partition("::")[0]
         of_sites = file.startswith("tests/faults/")
-        if file in ON_SQLITE or (commits and not of_sites) or _is_a_call_of_an_organiser(item):
+        once = item.get_closest_marker("one_database") and not IS_LONG
+        by_file = file in ON_SQLITE or (commits and not of_sites)
+        if not once and (by_file or _is_a_call_of_an_organiser(item)):
             item.add_marker("sqlite")
+        if item.nodeid.partition("[")[0].removeprefix("tests/") in measured_slow:
+            item.add_marker("slow")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    listed = (TESTS / "longest_files.txt").read_text(encoding="utf-8").splitlines()
-    places = {TESTS / name: place for place, name in enumerate(listed)}
+    places = {TESTS / name: place for place, name in enumerate(_listed("longest_files.txt"))}
     items.sort(key=lambda item: places.get(item.path, len(places) + (item.path not in slow)))
+
+
+def _listed(name: str) -> list[str]:
+    lines = (TESTS / name).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if not line.startswith("#")]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -88,20 +88,33 @@ class Stage:
         ]
 
 
-def _pytest(processes: int, *arguments: str) -> tuple[str, ...]:
+ALL = "" if IS_LONG else "not long"
+ON_SQLITE_ALONE = "sqlite" if IS_LONG else "sqlite and not long"
+QUICK = "not slow"
+
+
+def _pytest(processes: int, *arguments: str, marked: str = ALL) -> tuple[str, ...]:
     """Files stay whole: what a module has made serves all its tests."""
-    return ("pytest", "-n", str(processes), "--dist", "loadfile", *arguments)
+    return ("pytest", "-n", str(processes), "--dist", "loadfile", "-m", marked, *arguments)
 
 
-IN_PROCESS = _pytest(BUSY, "--ignore", "tests/browser", "--ignore", "tests/faults")
+NEITHER_BROWSERS_NOR_FAULTS = ("--ignore", "tests/browser", "--ignore", "tests/faults")
 LINT = Stage("lint", ("tests.lint",), nice=2)
 """One process, which leaves the other cores to the tests."""
 FAULTS = ("tests/faults", *(f"--ignore={path}" for path in FOLDER_BROKER))
 WHOLE = (
-    (Stage("PostgreSQL", ("tests.services", *IN_PROCESS), nice=4),),
+    (
+        Stage(
+            "PostgreSQL", ("tests.services", *_pytest(BUSY, *NEITHER_BROWSERS_NOR_FAULTS)), nice=4
+        ),
+    ),
     (
         Stage("browsers", _pytest(WAITING, "tests/browser"), nice=2),
-        Stage("SQLite", _pytest(WAITING, "-m", "sqlite", "--ignore", "tests/browser"), nice=2),
+        Stage(
+            "SQLite",
+            _pytest(WAITING, "--ignore", "tests/browser", marked=ON_SQLITE_ALONE),
+            nice=2,
+        ),
     ),
     (Stage("faults", ("tests.services", *_pytest(WAITING, *FAULTS))),),
     (LINT,),
@@ -110,10 +123,9 @@ WHOLE = (
 time; in process, where nothing waits, tests take what the others leave of the processors, and have
 work for all of them when the others have ended."""
 
-QUICK = ("-m", "not slow")
 EVERYDAY = (
-    (Stage("SQLite", (*IN_PROCESS, *QUICK), nice=4),),
-    (Stage("browsers", (*_pytest(WAITING, "tests/browser"), *QUICK)),),
+    (Stage("SQLite", _pytest(BUSY, *NEITHER_BROWSERS_NOR_FAULTS, marked=QUICK), nice=4),),
+    (Stage("browsers", _pytest(WAITING, "tests/browser", marked=QUICK)),),
     (LINT,),
 )
 LEFT_OUT = (

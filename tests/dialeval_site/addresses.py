@@ -3,11 +3,12 @@ got there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
+from tests.ci import IS_LONG
 from tests.dialeval_site.small_corpora import person
 
 METHODS = {"POST", "GET", "PUT", "PATCH", "DELETE"}
@@ -28,6 +29,21 @@ def addresses() -> Iterator[URLPattern]:
             yield pattern
         elif pattern.namespace != "admin":
             waiting += pattern.url_patterns
+
+
+def in_turn(
+    place: int, answers: Iterable[tuple[str, str]], everybody: bool = IS_LONG
+) -> list[tuple[str, str]]:
+    """Who asks for the address at this place of a matrix, and what they get: of roles that get the
+    same one, another at each address. That all of them store nothing where they may not, and read
+    nothing that is hidden, is tested role by role."""
+    answers = list(answers)
+    if everybody:
+        return answers
+    alike: dict[str, list[str]] = {}
+    for role, what in answers:
+        alike.setdefault(what, []).append(role)
+    return [(roles[place % len(roles)], what) for what, roles in alike.items()]
 
 
 def client_of(role: str) -> Client:

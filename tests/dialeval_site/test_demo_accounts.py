@@ -316,6 +316,8 @@ def test_no_judge_is_paid_for_what_the_demo_began(
 # --- databases of older versions ------------------------------------------------------------------
 
 
+@pytest.mark.slow
+@pytest.mark.one_database
 @pytest.mark.django_db(transaction=True)
 def test_an_older_database_s_demo_accounts_are_marked_and_nobody_else_s() -> None:
     campaign = made_campaign()  # of today's columns, which the older tables lack

@@ -23,7 +23,7 @@ from tests.dialeval_site import (
     judge_matrix,
     training_matrix,
 )
-from tests.dialeval_site.addresses import METHODS, addresses, client_of, outcome
+from tests.dialeval_site.addresses import METHODS, addresses, client_of, in_turn, outcome
 from tests.dialeval_site.corpus_matrix import EVERYBODY, MATRIX, ORGANISERS_DO
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, ROLE_NAMES, person, write_corpus
 from workers.metrics.registry import all_metrics
@@ -51,17 +51,22 @@ def test_no_address_is_missing_from_the_matrices() -> None:
     assert {pattern.name for pattern in addresses()} == set().union(*matrices)
 
 
+def test_each_answer_is_asked_for_at_each_address_by_the_roles_in_turn() -> None:
+    answers = [("anonymous", "login"), ("rater", "404"), ("participant", "404")]
+    assert in_turn(0, answers, everybody=False) == [("anonymous", "login"), ("rater", "404")]
+    assert in_turn(3, answers, everybody=False) == [("anonymous", "login"), ("participant", "404")]
+    assert in_turn(3, answers, everybody=True) == answers
+
+
 def cases() -> Iterator[tuple[str, str, str, str]]:
     """(URL name, corpus or "", role, what this role gets)"""
-    for name, address in MATRIX.items():
+    for place, (name, address) in enumerate(MATRIX.items()):
         for slug, row in (
             (PUBLIC if address.private else "", address.public),
             (PRIVATE, address.private),
         ):
-            yield from (
-                (name, slug, role, what)
-                for role, what in zip(ROLE_NAMES, row.split(), strict=bool(row))
-            )
+            roles = zip(ROLE_NAMES, row.split(), strict=bool(row))
+            yield from ((name, slug, role, what) for role, what in in_turn(place, roles))
 
 
 @pytest.mark.parametrize(("name", "slug", "role", "what"), list(cases()))

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotations.campaigns.models import Arena, Battle
 from tests.campaigns.arenas import made_arena, made_battle
-from tests.dialeval_site.addresses import METHODS, client_of, outcome
+from tests.dialeval_site.addresses import METHODS, client_of, in_turn, outcome
 from tests.dialeval_site.arena_matrix import MATRIX, Address
 from tests.dialeval_site.small_corpora import ROLE_NAMES, person
 
@@ -36,8 +36,8 @@ def path(address: Address) -> str:
 
 CASES = [
     pytest.param(address, role, what, id=f"{address.method} {address.name} {address.of} {role}")
-    for address in MATRIX
-    for role, what in zip(ROLE_NAMES, address.roles.split(), strict=True)
+    for place, address in enumerate(MATRIX)
+    for role, what in in_turn(place, zip(ROLE_NAMES, address.roles.split(), strict=True))
 ]
 
 

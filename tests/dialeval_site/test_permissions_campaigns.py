@@ -28,7 +28,7 @@ from annotations.campaigns.models import (
 )
 from common.database import CompiledQuery
 from common.roles import ORGANISER, PARTICIPANT, RATER
-from tests.dialeval_site.addresses import METHODS, client_of, outcome
+from tests.dialeval_site.addresses import METHODS, client_of, in_turn, outcome
 from tests.dialeval_site.campaign_matrix import MATRIX, Address
 from tests.dialeval_site.corpus_pages import CORPUS_PAGES, place_of
 from tests.dialeval_site.small_campaigns import (
@@ -102,8 +102,8 @@ def ask(client: Client, stage: Stage, address: Address, visit: Visit = Visit(), 
 
 CASES = [
     pytest.param(address, role, what, id=f"{address.method} {address.name} {role}")
-    for address in MATRIX
-    for role, what in zip(ROLE_NAMES, address.roles.split(), strict=True)
+    for place, address in enumerate(MATRIX)
+    for role, what in in_turn(place, zip(ROLE_NAMES, address.roles.split(), strict=True))
 ]
 
 

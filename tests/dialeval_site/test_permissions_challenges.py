@@ -16,7 +16,7 @@ from django.urls import reverse
 from common.roles import ORGANISER, PARTICIPANT, RATER
 from leaderboard.challenges.models import Member, Team
 from tests.api_client import Program
-from tests.dialeval_site.addresses import METHODS, client_of, outcome
+from tests.dialeval_site.addresses import METHODS, client_of, in_turn, outcome
 from tests.dialeval_site.challenge_matrix import MATRIX, Address
 from tests.dialeval_site.challenge_rights import (
     HTMX,
@@ -47,8 +47,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("often")]
 
 CASES = [
     pytest.param(address, role, what, id=f"{name_of(address)} {role}")
-    for address in MATRIX
-    for role, what in zip(ROLE_NAMES, address.roles.split(), strict=True)
+    for place, address in enumerate(MATRIX)
+    for role, what in in_turn(place, zip(ROLE_NAMES, address.roles.split(), strict=True))
 ]
 
 

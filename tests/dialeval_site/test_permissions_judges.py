@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotations.models import Corpus
-from tests.dialeval_site.addresses import METHODS, client_of, outcome
+from tests.dialeval_site.addresses import METHODS, client_of, in_turn, outcome
 from tests.dialeval_site.judge_matrix import MATRIX, Address
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC, ROLE_NAMES, person
 from tests.judges.written import configuration_of, written
@@ -41,8 +41,8 @@ def path(names: Names, address: Address) -> str:
 
 CASES = [
     pytest.param(address, role, what, id=f"{address.method} {address.name} {role}")
-    for address in MATRIX
-    for role, what in zip(ROLE_NAMES, address.roles.split(), strict=True)
+    for place, address in enumerate(MATRIX)
+    for role, what in in_turn(place, zip(ROLE_NAMES, address.roles.split(), strict=True))
 ]
 
 

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotations.models import Corpus
-from tests.dialeval_site.addresses import METHODS, client_of, outcome
+from tests.dialeval_site.addresses import METHODS, client_of, in_turn, outcome
 from tests.dialeval_site.small_corpora import PUBLIC, ROLE_NAMES, person
 from tests.dialeval_site.training_matrix import MATRIX, Address
 from workers.training import actions
@@ -31,8 +31,8 @@ def path(address: Address) -> str:
 
 CASES = [
     pytest.param(address, role, what, id=f"{address.method} {address.name} {role}")
-    for address in MATRIX
-    for role, what in zip(ROLE_NAMES, address.roles, strict=True)
+    for place, address in enumerate(MATRIX)
+    for role, what in in_turn(place, zip(ROLE_NAMES, address.roles, strict=True))
 ]
 
 

@@ -12,15 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.ci import IS_LONG
 from tests.dialeval_site.challenge_matrix import OPERATIONS
 from tests.site import PROJECT, wait_until
 from tests.suite import (
     EVERYDAY,
     FOLDER_BROKER,
-    IN_PROCESS,
     LEFT_OUT,
     LINT,
     ON_SQLITE,
+    ON_SQLITE_ALONE,
+    QUICK,
     WHOLE,
     Outcome,
     Stage,
@@ -137,7 +139,7 @@ def _lives(pid: int) -> bool:
 def test_in_ci_everything_runs(ci: str) -> None:
     """GitHub and GitLab set it to "true"."""
     assert lanes_of({"CI": ci}) is WHOLE
-    assert not any("not slow" in stage.arguments for lane in WHOLE for stage in lane)
+    assert not any(QUICK in stage.arguments for lane in WHOLE for stage in lane)
 
 
 @pytest.mark.parametrize("lanes", [WHOLE, EVERYDAY])
@@ -150,7 +152,7 @@ def test_lint_is_a_lane_of_its_own(lanes: object) -> None:
 def test_on_a_workstation_what_one_waits_for_while_one_works(environment: dict[str, str]) -> None:
     assert lanes_of(environment) is EVERYDAY
     stages = [stage for lane in EVERYDAY for stage in lane if stage is not LINT]
-    assert all(stage.arguments[-2:] == ("-m", "not slow") for stage in stages)
+    assert all(QUICK in stage.arguments for stage in stages)
 
 
 def test_what_was_left_out_is_said(
@@ -192,20 +194,24 @@ def collected(*arguments: str) -> set[str]:
     return {line for line in finished.stdout.splitlines() if "::" in line}
 
 
+ONCE_LEFT_OUT = () if IS_LONG else ("-m", "not long and not one_database")
+
+
 @pytest.mark.slow
 def test_every_test_runs_in_a_stage_of_the_whole_suite() -> None:
     """Three stages share all tests, but for the sites with the folder broker; SQLite has these."""
     (in_process,), (browsers, on_sqlite), (faults,), _ = WHOLE
-    assert in_process.arguments == ("tests.services", *IN_PROCESS)
+    assert in_process.arguments[:2] == ("tests.services", "pytest")
     assert set(paths_of(in_process)) == {"tests/browser", "tests/faults"}
     assert paths_of(browsers) == ["tests/browser"]
     assert set(paths_of(faults)) == {"tests/faults", *FOLDER_BROKER}
-    assert on_sqlite.arguments[-4:] == ("-m", "sqlite", "--ignore", "tests/browser")
+    assert on_sqlite.arguments[-4:] == ("-m", ON_SQLITE_ALONE, "--ignore", "tests/browser")
     assert {*FOLDER_BROKER} <= {*ON_SQLITE}
     commits = "tests/annotations/test_staging.py"
     # By folders: a file that is named is loaded whatever its text says
-    again = collected(*ON_SQLITE, "tests/annotations", "tests/dialeval_site", "-m", "sqlite")
-    assert collected(*ON_SQLITE) <= again
+    folders = "tests/annotations", "tests/dialeval_site"
+    again = collected(*ON_SQLITE, *folders, "-m", ON_SQLITE_ALONE)
+    assert collected(*ON_SQLITE, *ONCE_LEFT_OUT) <= again
     assert {*ON_SQLITE, commits} <= {test.partition("::")[0] for test in again}
     every_operation = [test for test in again if "gets_what_the_matrix_says" in test]
     assert len(every_operation) == len(OPERATIONS)

@@ -17,6 +17,7 @@ from annotations.campaigns.models import Assignment, Campaign, Look, Participati
 from annotations.campaigns.plan.evidence import LOOKS
 from tests.campaigns.sets import made_campaign, made_raters
 from tests.conftest import ON_SERVICES
+from tests.faults.chance import few
 from tests.faults.test_rating_crowd import (
     Person,
     everything_acknowledged_is_there,
@@ -24,7 +25,7 @@ from tests.faults.test_rating_crowd import (
     request,
 )
 
-RATERS, DIALOGUES, K = (40, 30, 4) if ON_SERVICES else (6, 6, 2)
+RATERS, DIALOGUES, K = (40, few(18, of=30), 4) if ON_SERVICES else (6, 6, 2)
 SYSTEMS = ("low", "middle", "centre", "high")
 SCORES = {"low": 1, "middle": 3, "centre": 3, "high": 5}
 PATIENCE = 150

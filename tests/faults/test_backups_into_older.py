@@ -128,6 +128,7 @@ def test_an_older_database_is_migrated_and_replaced(
     )
 
 
+@pytest.mark.long
 def test_an_empty_database_that_takes_no_rows_stays_empty(unmigrated: Site, broken: Path) -> None:
     refused = unmigrated.manage("restore", broken, check=False)
     assert refused.returncode == 1

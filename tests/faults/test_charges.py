@@ -195,7 +195,7 @@ def test_the_charge_is_never_less_than_the_bill_whatever_dies_when(
     server.control(script=storm(chance, LENGTH_OF_A_STORM), seconds=0.1)
     start(judged)
     workers = [judged.start_worker(), judged.start_worker()]
-    die_in_storms(judged, server, chance, workers, few(3, of=6), sleepers=0.3)
+    die_in_storms(judged, server, chance, workers, few(2, of=6), sleepers=0.3)
     server.control(script=[], default={"do": "answer"})
     wait_until(lambda: read(judged)["states"] == ["done"], 300, "all is judged")
     wait_until(lambda: read(judged)["reserved"] == [0, 0], 60, "nothing is reserved for ever")

@@ -26,7 +26,11 @@ pytestmark = [
 ON_ONE_MACHINE = pytest.mark.skipif(ON_SERVICES, reason="PostgreSQL's clock is the machine's")
 ON_MANY_MACHINES = pytest.mark.skipif(not ON_SERVICES, reason="a site on SQLite has one clock")
 A_DAY = 86_400
-WRONG = pytest.mark.parametrize("difference", [A_DAY, -A_DAY], ids=["fast", "slow"])
+WRONG = pytest.mark.parametrize(
+    "difference",
+    [A_DAY, pytest.param(-A_DAY, marks=pytest.mark.long)],
+    ids=["fast", "slow"],
+)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +76,7 @@ def test_a_worker_with_a_wrong_clock_takes_no_run_from_another(
     library: Path,
     difference: int,
 ) -> None:
-    """Of another queue, it computes no such run; it sweeps twice a second, and the run takes
+    """Of another queue, it computes no such run; it sweeps once a second, and the run takes
     four."""
     celery = ["-m", "celery", "-A", "dialeval_site", "worker", "--concurrency", "1"]
     options = [

@@ -4,8 +4,6 @@ nothing is lost, and nothing is left behind."""
 from __future__ import annotations
 
 import errno
-import os
-import random
 import signal
 import subprocess
 import time
@@ -16,13 +14,14 @@ from pathlib import Path
 import pytest
 
 from tests.challenges.http_participant import HttpParticipant
+from tests.faults.chance import SEED, draw, few
 from tests.faults.test_submissions import SET_UP, good_file
 from tests.site import PROJECT, Site, wait_until
 
 pytestmark = pytest.mark.slow
 
-SEED = int(os.environ.get("DIALEVAL_TEST_SEED") or random.SystemRandom().randrange(10**6))
-KILLS = 6
+KILLS, MOST_KILLS = few(2, of=6), 24
+"""Of each command, and how many where the first ones were all too late."""
 COUNT = "from leaderboard.challenges.models import Submission; print(Submission.objects.count())"
 REMOVED = (
     "from annotations.models import OrphanCount; "
@@ -177,16 +176,15 @@ def test_of_a_command_that_is_killed_nothing_is_left_after_a_sweep(
     demo: Site, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     """Also where it writes far from DIALEVAL_HOME. Another command, or a worker, removes it."""
-    draw, target = random.Random(SEED), tmp_path / "target"
-    print(f"DIALEVAL_TEST_SEED={SEED}")
+    chance, target = draw(), tmp_path / "target"
     if command[0] == "report":
         target.mkdir()  # reports come into it
     left = 0
-    for number in range(4 * KILLS):
+    for number in range(MOST_KILLS):
         if left and number >= KILLS:
             break
         # A report is written in a moment: where the first were all too late, others come sooner
-        wait = draw.random() ** 3 * 0.5 if number < KILLS else draw.random() * 0.02
+        wait = chance.random() ** 3 * 0.5 if number < KILLS else chance.random() * 0.02
         killed_at_work(demo, wait, *command, "--to", target)
         left += len(temporary_files(tmp_path))
         demo.manage("site_identity")
@@ -201,7 +199,9 @@ def test_of_exports_over_http_that_are_killed_nothing_is_left_when_the_web_serve
     """The folder of an export holds what raters wrote, and their names where an organiser asks."""
     print(f"DIALEVAL_TEST_SEED={SEED}")
     left = 0
-    for number in range(KILLS):
+    for number in range(MOST_KILLS):
+        if left and number >= KILLS:
+            break
         killed = demo.manage("shell", "-c", KILLED_EXPORT.format(seed=SEED + number), check=False)
         assert killed.returncode == -signal.SIGKILL
         left += len(temporary_files(demo.home / "tmp"))

@@ -79,6 +79,7 @@ def test_an_import_that_is_killed_leaves_nothing_to_see_and_the_next_one_succeed
     assert left(site) == [1, 0, DIALOGUES * TURNS]
 
 
+@pytest.mark.one_database
 def test_what_a_killed_deletion_left_is_removed_by_a_worker(site: Site, tmp_path: Path) -> None:
     path = written(large_corpus(), tmp_path / "large.jsonl")
     site.manage("import_corpus", "jsonl", path, "--slug", "large")

@@ -57,7 +57,17 @@ def places(chance: random.Random, met: list[str]) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("step", STEPS)
+ON_ONE_DATABASE = ("published again", "taken back")
+"""They write by the same means as the other steps."""
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param(step, marks=pytest.mark.one_database if step in ON_ONE_DATABASE else ())
+        for step in STEPS
+    ],
+)
 def test_a_campaign_whose_process_is_killed_is_as_before_or_as_after(
     filled: Site, step: str
 ) -> None:

@@ -100,6 +100,7 @@ def test_a_worker_s_two_processes_share_the_systems(small_site: Site) -> None:
     assert tokens == "2"  # two claims: one of two systems, one of the third
 
 
+@pytest.mark.long
 def test_real_models_score_a_corpus_on_a_worker_and_every_run_says_which_model_it_was(
     small_site: Site,
 ) -> None:

@@ -99,6 +99,7 @@ class Browser:
             return response.read().decode()
 
 
+@pytest.mark.long
 @needs_packaged_model
 def test_a_prompt_goes_from_the_form_to_its_score_with_the_packaged_model(site: Site) -> None:
     set_up(site, fields="input_price=1, output_price=2")

@@ -113,6 +113,7 @@ def test_a_judge_tells_a_score_for_each_response_and_asks_nothing_the_second_tim
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_whole_dialogue_is_judged_in_two_steps(at_hand: InProcessClients) -> None:
     judge = parse("cpdscore_dialogue[turns=simple]").scorer()
     (score,) = judge.score_dialogues([(GOOD, replace(BAD, turn=1))])
