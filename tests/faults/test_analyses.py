@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import urllib.request
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
 from tests.faults.test_workers import small_corpus
@@ -57,34 +54,24 @@ PATIENCE = 120
 others start."""
 
 
-def ask(site: Site, query: str) -> list[tuple[Any, ...]]:
-    """The rows of an SQL query, read past the site: a command of its own would come seconds after
-    the moment."""
-    if address := site.settings.get("DATABASE_URL"):
-        with psycopg.connect(address) as connection:
-            return connection.execute(query.encode()).fetchall()
-    with closing(sqlite3.connect(site.home / "dialeval.sqlite3")) as database:
-        return database.execute(query).fetchall()
-
-
 def state(site: Site) -> str:
     """``running:1``: the slow analysis's state, and at which attempt. Others are computed before
     somebody looks."""
     return " ".join(
         f"{state}:{attempts}"
-        for state, attempts in ask(
-            site, "SELECT state, attempts FROM leaderboard_analysis WHERE kind = 'slow'"
+        for state, attempts in site.rows(
+            "SELECT state, attempts FROM leaderboard_analysis WHERE kind = 'slow'"
         )
     )
 
 
 def revision(site: Site) -> int:
-    return int(ask(site, "SELECT revision FROM annotations_corpusversion")[0][0])
+    return int(site.rows("SELECT revision FROM annotations_corpusversion")[0][0])
 
 
 def answer(site: Site) -> Any:
     """As PostgreSQL or as SQLite gives it: read, or as text."""
-    found = ask(site, "SELECT answer FROM leaderboard_analysis WHERE kind = 'slow'")[0][0]
+    found = site.rows("SELECT answer FROM leaderboard_analysis WHERE kind = 'slow'")[0][0]
     return json.loads(found) if isinstance(found, str) else found
 
 

@@ -4,16 +4,18 @@ day."""
 from __future__ import annotations
 
 import shutil
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ON_SERVICES
-from tests.faults.test_workers import request, slow_site  # noqa: F401  a fixture
+from tests.faults.test_workers import (
+    request,
+    slow_site,  # noqa: F401  a fixture
+    state_of_runs,
+)
 from tests.site import Site, kill, wait_until
 
 SOURCE = Path(__file__).with_name("other_clock.c")
@@ -39,22 +41,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("clock") / "other_clock.so"
     subprocess.run([str(COMPILER), "-shared", "-fPIC", "-o", str(made), str(SOURCE)], check=True)
     return made
-
-
-def rows(site: Site, query: str) -> list[tuple[object, ...]]:
-    """Asked by this process: to start one takes longer than a run, on a busy machine."""
-    if ON_SERVICES:
-        import psycopg
-
-        with psycopg.connect(site.settings["DATABASE_URL"]) as connection:
-            return connection.execute(query).fetchall()
-    with closing(sqlite3.connect(site.home / "dialeval.sqlite3")) as connection:
-        return connection.execute(query).fetchall()
-
-
-def state_of_runs(site: Site) -> str:
-    found = rows(site, "SELECT state, attempts FROM workers_metricrun ORDER BY id")
-    return " ".join(f"{state}:{attempts}" for state, attempts in found)
 
 
 def set_by(library: Path, seconds: int) -> dict[str, str]:
@@ -90,7 +76,7 @@ def test_a_worker_with_a_wrong_clock_takes_no_run_from_another(
     ]
     wrong = slow_site.start("wrong", *celery, *options, **set_by(library, difference))
     seen = "SELECT queue FROM workers_queueseen WHERE queue = 'gpu'"
-    wait_until(lambda: rows(slow_site, seen), 120, "it sweeps")
+    wait_until(lambda: slow_site.rows(seen), 120, "it sweeps")
     slow_site.start_worker()
     request(slow_site)
     wait_until(lambda: state_of_runs(slow_site) not in UNFINISHED, 120, "the run ended")

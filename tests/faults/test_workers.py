@@ -46,10 +46,8 @@ SLOW_LENGTH = "slow_length = slow_metric:slow"
 
 
 def state_of_runs(site: Site) -> str:
-    return site.python(
-        "from workers.models import MetricRun\n"
-        "print(*sorted(f'{r.state}:{r.attempts}' for r in MetricRun.objects.all()))"
-    )
+    runs = site.rows("SELECT state, attempts FROM workers_metricrun")
+    return " ".join(sorted(f"{state}:{attempts}" for state, attempts in runs))
 
 
 def hints_sent(site: Site) -> str:
