@@ -181,7 +181,7 @@ def everything_acknowledged_is_there(person: Person) -> None:
 def test_six_raters_who_agree_on_everything_agree_perfectly_under_partial_overlap() -> None:
     """Items of two raters each: every pair of raters shares some of them, and says the same of
     each."""
-    dialogues = few(5, of=30)
+    dialogues = few(10, of=30)
     campaign = made_campaign(systems=("a", "b"), dialogues=dialogues, turns=5, k=2)
     raters = made_raters(campaign, 6)
     random = Random(3)
