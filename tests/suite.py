@@ -90,7 +90,7 @@ class Stage:
 
 ALL = "" if IS_LONG else "not long"
 ON_SQLITE_ALONE = "sqlite" if IS_LONG else "sqlite and not long"
-QUICK = "not slow"
+QUICK = "not slow and not long"
 
 
 def _pytest(processes: int, *arguments: str, marked: str = ALL) -> tuple[str, ...]:
