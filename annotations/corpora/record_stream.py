@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+import json
+from collections import defaultdict
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from heapq import merge
 from itertools import groupby
-from operator import attrgetter, itemgetter
+from operator import itemgetter
+from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, TextField, Value
+from django.db.models.functions import Cast
 
 from annotations.corpora.queries import shown_raters, shown_systems
 from annotations.formats.importers.canonical import message_of
@@ -36,7 +41,25 @@ from annotations.models import (
     pseudonym_of,
 )
 
-DIALOGUES_A_READ = 50
+FIRST_READ, LARGEST_READ = 50, 500
+"""Dialogues."""
+ROWS_A_READ = 20_000
+"""About so many are held at a time: fewer dialogues are read at once where they have many ratings,
+more where they are short, for Django takes milliseconds to put the queries of a read together."""
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What is read of a version.
+
+    ``left_out`` saves reading systems that are not among ``systems`` (names by key). To ask for
+    those that are would not do: SQLite then reads all responses of each system for every part."""
+
+    systems: Mapping[int, str]
+    left_out: Set[int]
+    raters_named: bool
+    is_judged: bool
+    has_samples: bool
 
 
 def records_of(
@@ -58,7 +81,6 @@ def records_of(
     # Who is shown is decided once: a system that comes while the records are read, withheld or not,
     # was not announced.
     announced = list(systems.order_by("position"))
-    shown = frozenset(system.name for system in announced)
     left_out = (
         frozenset()
         if include_withheld
@@ -75,123 +97,165 @@ def records_of(
     )
     for system in announced:
         yield SystemRecord(system.name, system.kind, system.description)
+    rater = None
     for rater in raters.order_by("position"):
         yield RaterRecord(rater.name if raters_named else rater.pseudonym, rater.kind)
+    shown = _Shown(
+        {system.pk: system.name for system in announced},
+        left_out,
+        raters_named,
+        is_judged=rater is not None,
+        has_samples=Sample.objects.filter(response__turn__dialogue__version=version).exists(),
+    )
     dialogues = list(version.dialogues.order_by("position").values_list("pk", flat=True))
-    for start in range(0, len(dialogues), DIALOGUES_A_READ):
-        some = dialogues[start : start + DIALOGUES_A_READ]
-        yield from _records_of_dialogues(some, shown, left_out, raters_named)
+    start, count = 0, FIRST_READ
+    while some := dialogues[start : start + count]:
+        rows = yield from _records_of_dialogues(some, shown)
+        start += count
+        count = max(1, min(LARGEST_READ, 2 * count, count * ROWS_A_READ // max(1, rows)))
 
 
-def _records_of_dialogues(
-    pks: Sequence[int], shown: Set[str], left_out: Set[int], raters_named: bool
-) -> Iterator[Record]:
-    """``left_out`` saves reading what will not be ``shown``. To ask for those that are would not
-    do: SQLite then reads all responses of each system for every part."""
-    turns = _by_dialogue(
-        Turn.objects.filter(dialogue__in=pks).order_by("dialogue__position", "pk"),
-        attrgetter("dialogue_id"),
-    )
-    responses = _by_dialogue(
-        Response.objects.filter(turn__dialogue__in=pks)
-        .exclude(system__in=left_out)
-        .order_by("turn__dialogue__position", "pk")
-        .values_list(
-            "turn__dialogue_id", "turn__number", "system__name", "text", "parts", "metadata"
-        ),
-        itemgetter(0),
-    )
-    samples = _by_dialogue(
-        Sample.objects.filter(response__turn__dialogue__in=pks)
-        .exclude(response__system__in=left_out)
-        .order_by("response__turn__dialogue__position", "pk")
-        .values_list(
-            "response__turn__dialogue_id",
-            "response__turn__number",
-            "response__system__name",
-            "text",
-            "parts",
-            "metadata",
-            "number",
-        ),
-        itemgetter(0),
-    )
-    ratings = _by_dialogue(_ratings_in(pks, left_out), itemgetter(0))
-    labels = _by_dialogue(_labels_in(pks, left_out), itemgetter(0))
-    preferences = _by_dialogue(_preferences_in(pks, left_out), itemgetter(0))
-    for dialogue in Dialogue.objects.filter(pk__in=pks).order_by("position"):
-        name = dialogue.external_id
-        yield dialogue_record(dialogue, turns.get(dialogue.pk, ()))
-        for _, turn, system, text, parts, metadata, *number in (
-            *responses.get(dialogue.pk, ()),
-            *samples.get(dialogue.pk, ()),
-        ):
-            if system in shown:
-                sample = number[0] if number else 0
-                yield ResponseRecord(name, turn, system, text, sample, tuple(parts), metadata)
-        for _, turn, system, rater, position, aspect, score, comment in ratings.get(
-            dialogue.pk, ()
-        ):
-            if system in shown and raters_named:
+def _records_of_dialogues(pks: Sequence[int], shown: _Shown) -> Generator[Record, None, int]:
+    """Returns how many rows were held."""
+    responses = _responses_in(pks, shown)
+    ratings: dict[int, list] = {}
+    labels: dict[int, list] = {}
+    preferences: dict[int, list] = {}
+    if shown.is_judged:
+        ratings = _by_dialogue(_ratings_in(pks, shown.left_out))
+        labels = _by_dialogue(_labels_in(pks, shown.left_out))
+        preferences = _by_dialogue(_preferences_in(pks, shown.left_out))
+    names = frozenset(shown.systems.values())
+    rows = 0
+    for key, dialogue in dialogues_in(pks):
+        name = dialogue.id
+        yield dialogue
+        rows += 1 + len(dialogue.turns) + len(dialogue.messages)
+        rows += sum(len(of.get(key, ())) for of in (responses, ratings, labels, preferences))
+        for _, _, turn, key_of_system, text, parts, metadata, sample in responses.get(key, ()):
+            if system := shown.systems.get(key_of_system):
+                yield ResponseRecord(
+                    name, turn, system, text, sample, _tuple(parts), _mapping(metadata)
+                )
+        for _, turn, system, rater, position, aspect, score, comment in ratings.get(key, ()):
+            if system in names and shown.raters_named:
                 yield RatingRecord(name, turn, system, rater, aspect, score, comment)
-            elif system in shown:
+            elif system in names:
                 yield RatingRecord(name, turn, system, pseudonym_of(position), aspect, score)
-        for _, turn, system, rater, position, question, value, message in labels.get(
-            dialogue.pk, ()
-        ):
-            if not system or system in shown:
+        for _, turn, system, rater, position, question, value, message in labels.get(key, ()):
+            if not system or system in names:
                 yield LabelRecord(
                     name,
                     turn,
                     system or "",
-                    rater if raters_named else pseudonym_of(position),
+                    rater if shown.raters_named else pseudonym_of(position),
                     question,
                     value if isinstance(value, str) else tuple(value),
                     message,
                 )
-        for one in preferences.get(dialogue.pk, ()):
+        for one in preferences.get(key, ()):
             _, turn, system_a, system_b, sample_a, sample_b, preferred, rater, position, *more = one
             aspect, comment, metadata = more
-            if system_a in shown and system_b in shown:
+            if system_a in names and system_b in names:
                 yield PreferenceRecord(
                     name,
                     turn,
                     system_a,
                     system_b,
                     preferred,
-                    rater if raters_named else pseudonym_of(position),
+                    rater if shown.raters_named else pseudonym_of(position),
                     aspect,
                     sample_a or 0,
                     sample_b or 0,
-                    comment if raters_named else "",
-                    metadata if raters_named else {},
+                    comment if shown.raters_named else "",
+                    metadata if shown.raters_named else {},
                 )
+    return rows
 
 
-def _by_dialogue(rows, dialogue_of) -> dict[int, list]:
-    return {dialogue: list(group) for dialogue, group in groupby(rows, dialogue_of)}
+def dialogues_in(pks: Sequence[int]) -> Iterator[tuple[int, DialogueRecord]]:
+    """(key, the dialogue as it was imported), in the order of the version."""
+    turns = defaultdict(list)
+    for _, dialogue, number, context, references, after in sorted(
+        Turn.objects.filter(dialogue__in=pks)
+        .order_by()
+        .values_list(
+            "pk", "dialogue_id", "number", _raw("own_context"), _raw("references"), "after"
+        )
+    ):
+        said = tuple(Utterance(speaker, text) for speaker, text in _tuple(context))
+        turns[dialogue].append(TurnRecord(number, said, _tuple(references), after))
+    lists = map(_raw, ("persona", "partner_persona", "messages", "knowledge"))
+    for key, name, interactive, metadata, *texts in (
+        Dialogue.objects.filter(pk__in=pks)
+        .order_by("position")
+        .values_list("pk", "external_id", "interactive", _raw("metadata"), *lists)
+    ):
+        persona, partner_persona, messages, knowledge = map(_tuple, texts)
+        yield (
+            key,
+            DialogueRecord(
+                name,
+                persona,
+                partner_persona,
+                tuple(turns[key]),
+                tuple(map(message_of, messages)),
+                interactive,
+                knowledge,
+                _mapping(metadata),
+            ),
+        )
 
 
-def dialogue_record(dialogue: Dialogue, turns: Iterable[Turn]) -> DialogueRecord:
-    """A stored dialogue with these turns of it, as it was imported."""
-    return DialogueRecord(
-        dialogue.external_id,
-        tuple(dialogue.persona),
-        tuple(dialogue.partner_persona),
-        tuple(
-            TurnRecord(
-                turn.number,
-                tuple(Utterance(speaker, text) for speaker, text in turn.own_context),
-                tuple(turn.references),
-                turn.after,
-            )
-            for turn in turns
+def _responses_in(pks: Sequence[int], shown: _Shown) -> dict[int, list[tuple[Any, ...]]]:
+    """By dialogue: (key, dialogue, turn number, system, text, parts, metadata, number of the
+    sample), first the responses, then further samples, as they were stored.
+
+    They are sorted here: where SQLite is asked for an order it may read the whole table in it."""
+    columns = ("text", _raw("parts"), _raw("metadata"))
+    found = defaultdict(list)
+    responses = Response.objects.filter(turn__dialogue__in=pks).exclude(system__in=shown.left_out)
+    for row in sorted(
+        responses.values_list(
+            "pk", "turn__dialogue_id", "turn__number", "system_id", *columns, Value(0)
         ),
-        tuple(message_of(message) for message in dialogue.messages),
-        dialogue.interactive,
-        tuple(dialogue.knowledge),
-        dialogue.metadata,
-    )
+        key=itemgetter(0),
+    ):
+        found[row[1]].append(row)
+    if shown.has_samples:
+        samples = Sample.objects.filter(response__turn__dialogue__in=pks)
+        turn = "response__turn"
+        for row in sorted(
+            samples.exclude(response__system__in=shown.left_out).values_list(
+                *("pk", f"{turn}__dialogue_id", f"{turn}__number", "response__system_id"),
+                *columns,
+                "number",
+            ),
+            key=itemgetter(0),
+        ):
+            found[row[1]].append(row)
+    return found
+
+
+def _by_dialogue(rows: Iterable[tuple]) -> dict[int, list]:
+    return {dialogue: list(group) for dialogue, group in groupby(rows, itemgetter(0))}
+
+
+def _raw(column: str) -> Cast:
+    """JSON as its text: most of it is empty and needs no decoder. A field calls one for each of
+    millions of values."""
+    return Cast(column, TextField())
+
+
+_decoded = json.JSONDecoder().raw_decode
+
+
+def _tuple(text: str) -> tuple[Any, ...]:
+    return () if text == "[]" else tuple(_decoded(text)[0])
+
+
+def _mapping(text: str) -> dict[str, Any]:
+    return {} if text == "{}" else _decoded(text)[0]
 
 
 def _ratings_in(dialogues: Sequence[int], left_out: Set[int]) -> Iterator[tuple]:

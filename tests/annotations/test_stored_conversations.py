@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from annotations.corpora import actions
+from annotations.corpora import actions, record_stream
 from annotations.corpora.queries import counts_of, dialogues_with_counts, language_of
 from annotations.corpora.record_stream import records_of
 from annotations.corpora.tables import dialogues_table
@@ -29,7 +29,9 @@ from annotations.formats.records import (
     PreferenceRecord,
     Record,
     ResponseRecord,
+    SystemRecord,
     TurnRecord,
+    Utterance,
 )
 from annotations.models import (
     Corpus,
@@ -59,6 +61,24 @@ def test_what_is_stored_is_what_was_read(version: CorpusVersion) -> None:
     again = list(records_of(version))
     assert again[1:] == RECORDS[1:]
     assert digest_of(again) == version.digest == digest_of(RECORDS)
+
+
+def test_dialogues_are_read_some_at_a_time_in_their_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
+) -> None:
+    """Reads of 2, 4 and 4 dialogues, and one of 1, for a dialogue has 3 rows and a read 12: systems,
+    raters, withheld ones (3 queries), whether there are samples, the keys, and 3 of each read."""
+    for name, value in (("FIRST_READ", 2), ("LARGEST_READ", 9), ("ROWS_A_READ", 12)):
+        monkeypatch.setattr(record_stream, name, value)
+    records: list[Record] = [CorpusRecord(name="many"), SystemRecord("cook")]
+    for number in range(11):
+        turns = (TurnRecord(0, (Utterance("A", f"say {number}"),)),)
+        records += [DialogueRecord(f"d{number}", (), (), turns)]
+        records += [ResponseRecord(f"d{number}", 0, "cook", f"{number}")]
+    version = stored(records, tmp_path)
+    with django_assert_num_queries(6 + 3 * 4):
+        again = list(records_of(version))
+    assert again[1:] == records[1:]
 
 
 def test_messages_are_stored_once(version: CorpusVersion) -> None:

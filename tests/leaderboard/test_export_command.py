@@ -109,7 +109,8 @@ def test_dialogues_are_read_some_at_a_time_and_none_is_lost(tmp_path: Path, monk
         tmp_path,
     )
     whole = list(records_of(version))
-    monkeypatch.setattr(record_stream, "DIALOGUES_A_READ", 2)
+    monkeypatch.setattr(record_stream, "FIRST_READ", 2)
+    monkeypatch.setattr(record_stream, "LARGEST_READ", 2)
     assert list(records_of(version)) == whole
     assert [one.text for one in whole if isinstance(one, ResponseRecord)] == [
         f"answer {name}" for name in names

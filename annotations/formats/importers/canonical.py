@@ -6,9 +6,11 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import cache
+from json.encoder import encode_basestring
 from typing import Any
 
 from annotations.formats.records import (
@@ -23,6 +25,7 @@ from annotations.formats.records import (
     ResponseRecord,
     SystemRecord,
     TurnRecord,
+    Utterance,
 )
 
 TYPE_NAMES: dict[type[Record], str] = {
@@ -78,6 +81,8 @@ def message_of(stored: Mapping[str, Any]) -> Message:
     Returns:
         The message.
     """
+    if len(stored) == 2:
+        return Message(stored["role"], stored["text"])
     return Message(**{**stored, "parts": tuple(stored.get("parts", ()))})
 
 
@@ -91,11 +96,72 @@ def canonical_line(record: Record) -> str:
         JSON with sorted keys, no blanks between tokens and no escapes for non-ASCII text, without a
         line end.
     """
+    # A corpus has millions of these three kinds: their keys are written here in order, which takes
+    # a fifth of the time of a dictionary that is sorted.
+    if record.__class__ is ResponseRecord:
+        if record.sample == 0 and record.parts == () and record.metadata == {}:
+            return (
+                f'{{"dialogue_id":{_text(record.dialogue_id)},"system":{_text(record.system)},'
+                f'"text":{_text(record.text)},"turn":{record.turn},"type":"response"}}'
+            )
+    elif record.__class__ is RatingRecord:
+        if record.score.__class__ is float and math.isfinite(record.score):
+            comment = f'"comment":{_text(record.comment)},' if record.comment != "" else ""
+            turn = "null" if record.turn is None else record.turn
+            return (
+                f'{{"aspect":{_text(record.aspect)},{comment}'
+                f'"dialogue_id":{_text(record.dialogue_id)},"rater":{_text(record.rater)},'
+                f'"score":{record.score!r},"system":{_text(record.system)},"turn":{turn},'
+                '"type":"rating"}'
+            )
+    elif record.__class__ is DialogueRecord:
+        return _dialogue_line(record)
     return _AS_JSON(record_as_json(record))
 
 
 _AS_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 """Made once: ``json.dumps`` would make one for each of a million ratings."""
+_text = encode_basestring
+
+
+def _dialogue_line(dialogue: DialogueRecord) -> str:
+    fields = [f'"id":{_text(dialogue.id)}']
+    if dialogue.interactive:
+        fields.append('"interactive":true')
+    if dialogue.knowledge != ():
+        fields.append(f'"knowledge":{_texts(dialogue.knowledge)}')
+    if dialogue.messages != ():
+        fields.append(f'"messages":[{",".join(map(_message_text, dialogue.messages))}]')
+    if dialogue.metadata != {}:
+        fields.append(f'"metadata":{_AS_JSON(_by_value(dialogue.metadata))}')
+    fields.append(f'"partner_persona":{_texts(dialogue.partner_persona)}')
+    fields.append(f'"persona":{_texts(dialogue.persona)}')
+    if dialogue.turns != ():
+        fields.append(f'"turns":[{",".join(map(_turn_text, dialogue.turns))}]')
+    return f'{{{",".join(fields)},"type":"dialogue"}}'
+
+
+def _message_text(message: Message) -> str:
+    if message.name or message.parts or message.time or message.metadata:
+        return _AS_JSON(_fields(message))
+    return f'{{"role":{_text(message.role)},"text":{_text(message.text)}}}'
+
+
+def _turn_text(turn: TurnRecord) -> str:
+    references = f',"references":{_texts(turn.references)}' if turn.references != () else ""
+    if turn.after is not None and turn.context == ():
+        return f'{{"after":{turn.after},"number":{turn.number}{references}}}'
+    after = "" if turn.after is None else f'"after":{turn.after},'
+    context = ",".join(map(_utterance_text, turn.context))
+    return f'{{{after}"context":[{context}],"number":{turn.number}{references}}}'
+
+
+def _utterance_text(utterance: Utterance) -> str:
+    return f'{{"speaker":{_text(utterance.speaker)},"text":{_text(utterance.text)}}}'
+
+
+def _texts(texts: Iterable[str]) -> str:
+    return f"[{','.join(map(_text, texts))}]"
 
 
 class Digest:

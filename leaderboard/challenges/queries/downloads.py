@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from operator import attrgetter
 from typing import Any, Literal
 
 from annotations.corpora.queries import corpora_with_hidden_references, visible_corpora
-from annotations.corpora.record_stream import dialogue_record
+from annotations.corpora.record_stream import dialogues_in
 from annotations.formats.records import DialogueRecord
-from annotations.models import CorpusVersion, Dialogue, Turn
+from annotations.models import CorpusVersion, Turn
 from common.roles import is_organiser
 from leaderboard.challenges.files.dialogues import dialogues_document
 from leaderboard.challenges.files.formats import Format
@@ -67,6 +69,6 @@ def dialogue_records(version: CorpusVersion) -> Iterator[DialogueRecord]:
     holds a few."""
     keys = list(version.dialogues.order_by("position").values_list("pk", flat=True))
     for start in range(0, len(keys), DIALOGUES_A_READ):
-        some = Dialogue.objects.filter(pk__in=keys[start : start + DIALOGUES_A_READ])
-        for dialogue in some.order_by("position").prefetch_related("turns"):
-            yield dialogue_record(dialogue, dialogue.turns.all())
+        for _, dialogue in dialogues_in(keys[start : start + DIALOGUES_A_READ]):
+            turns = sorted(dialogue.turns, key=attrgetter("number"))
+            yield replace(dialogue, turns=tuple(turns))

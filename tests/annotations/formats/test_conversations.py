@@ -235,6 +235,47 @@ def test_what_a_record_does_not_have_is_not_written() -> None:
     )
 
 
+EVERYTHING = (
+    replace(
+        CONVERSATION,
+        persona=("I cook.",),
+        partner_persona=('I say "hm".',),
+        interactive=True,
+        turns=(
+            TurnRecord(0, (Utterance("A", "one\\\n"), Utterance("B", "två 🌧")), ("x", "y")),
+            TurnRecord(1, (Utterance("A", "one"),), after=2),
+        ),
+    ),
+    ResponseRecord("soup", 1, "cook", "Leeks.", 2, ({"type": "call"},), {"seed": 1e22}),
+    RatingRecord("soup", 1, "cook", "r1", "overall", -0.1, "hm"),
+)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        *RECORDS,
+        *EVERYTHING,
+        RatingRecord("soup", None, "cook", "r1", "overall", 1e22),
+        RatingRecord("soup", None, "cook", "r1", "overall", 4),
+        replace(
+            CONVERSATION, turns=(), messages=(Message("a", "\x7f\u2028", metadata={"b": 2.0}),)
+        ),
+    ],
+)
+def test_a_line_is_the_record_s_json_with_sorted_keys(record: Record) -> None:
+    assert canonical_line(record) == json.dumps(
+        record_as_json(record), ensure_ascii=False, sort_keys=True, separators=(",", ":")
+    )
+
+
+@pytest.mark.parametrize("record", EVERYTHING, ids=lambda record: type(record).__name__)
+def test_a_line_has_every_field(record: Record) -> None:
+    """Of the kinds whose keys are written out: a new field would be missing in their digests."""
+    names = {field.name for field in fields(record)}
+    assert set(json.loads(canonical_line(record))) == names | {"type"}
+
+
 def test_numbers_that_are_equal_are_written_alike() -> None:
     """PostgreSQL gives 1e22 back as 10000000000000000000000."""
     one, other = ({"n": 1e22, "m": [2.0]}, {"n": 10**22, "m": [2]})
