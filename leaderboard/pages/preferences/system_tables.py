@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from common.bradley_terry import ELO_SCALE
 from common.estimates import Estimate, Undefined
 from common.tables import Cell, Column, Row, Table, estimate_cell, mark_best
 from common.tables.lane import Lane
@@ -13,7 +14,7 @@ from common.tables.numerals import letter
 from leaderboard.answers.preferences import PreferenceStanding, PreferredSystem
 from leaderboard.board_text import board_signature
 from leaderboard.pages.metrics.letters import MOST_LETTERS
-from leaderboard.statistics.preferences.bradley_terry import ELO_SCALE, elo
+from leaderboard.statistics.preferences.bradley_terry import elo
 
 RATING = "rating"
 SHOWN_IN_MATRIX = 14
