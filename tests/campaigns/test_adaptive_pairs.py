@@ -12,10 +12,13 @@ from django.urls import reverse
 
 from annotations.campaigns.actions import allocation
 from annotations.campaigns.actions.opening import NotReady
+from annotations.campaigns.actions.quality import exclude, restore
 from annotations.campaigns.actions.work_queue import (
     Judgement,
+    RatingsClosed,
     fill_queue,
     give_back,
+    rate,
     rate_and_refill,
 )
 from annotations.campaigns.models import Assignment, Campaign, Look, Participation
@@ -200,6 +203,36 @@ def test_what_another_rater_has_in_hand_may_come_back() -> None:
     assert (desk.assignments, desk.why_empty) == ((), "wait")
     give_back(one)
     assert len(fill_queue(other).assignments) == 2
+
+
+def rated(one: Assignment) -> Judgement:
+    return Judgement(
+        f"key {one.pk}", None, form=one.item.campaign.form, answers={"preference": "a"}
+    )
+
+
+def test_a_late_rating_is_not_stored_once_the_budget_is_used() -> None:
+    """The lease ran out, and another rater made the only comparison."""
+    one, other = made_raters(adaptive(budget=1), 2)
+    (held,) = fill_queue(one).assignments
+    give_back(one)
+    assert work(other)[0] == 1
+    with pytest.raises(RatingsClosed, match="All comparisons"):
+        rate(one, held.item.public_id, rated(held))
+    assert Assignment.objects.filter(slot__isnull=False).count() == 1
+
+
+def test_a_rater_who_is_taken_back_counts_within_the_budget() -> None:
+    """Of 3 comparisons made, 2 are made by others while the rater is excluded: 1 counts again."""
+    campaign = adaptive(budget=3)
+    one, other = made_raters(campaign, 2)
+    work(one)
+    exclude(one, "too fast")
+    assert work(other, 2)[0] == 2
+    give_back(other)
+    restored = restore(one)
+    assert (restored.counted, restored.full) == (1, 2)
+    assert campaign.slots.filter(holder__isnull=False).count() == 3
 
 
 def test_a_campaign_that_spreads_evenly_may_have_a_target_and_a_budget() -> None:

@@ -42,6 +42,7 @@ from annotations.campaigns.models import (
 )
 from annotations.campaigns.queries.ratings import counted_ratings, publication_of
 from annotations.models import Rating
+from tests.campaigns.forms import comparing
 from tests.campaigns.sets import made_campaign, made_raters
 from tests.conftest import ON_SERVICES
 
@@ -65,6 +66,9 @@ class Crowd:
         self.acknowledged: list[tuple[int, str, str]] = []
         self.broken: list[BaseException] = []
         self.over = threading.Event()
+
+    def judgement(self, key: str, random: Random) -> Judgement:
+        return Judgement(key, random.randint(1, 5))
 
     def run(self, *others) -> None:
         with ThreadPoolExecutor(len(self.raters) + len(others)) as pool:
@@ -102,7 +106,7 @@ class Crowd:
             return
         key = f"{random.random()}"
         store = rate_and_refill if chance > 0.6 else rate
-        request(store, rater, item, Judgement(key, random.randint(1, 5)))
+        request(store, rater, item, self.judgement(key, random))
         self.acknowledged.append((rater.pk, item, key))
 
 
@@ -254,3 +258,33 @@ def delete_soon(crowd: Crowd, random: Random) -> None:
     time.sleep(0.1 + random.random() / 5)
     request(setup.delete, crowd.campaign, crowd.campaign.slug)
     crowd.over.set()
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_raters_at_once_never_exceed_the_budget() -> None:
+    """Each claims two at a time, gives some back, and is taken out and in again."""
+    campaign = comparing(systems=("a", "b", "c"), dialogues=20, turns=1, k=1, budget=25)
+    raters = made_raters(campaign, RATERS)
+    crowd = Crowd(campaign, raters)
+    crowd.judgement = lambda key, _random: Judgement(
+        key, None, form=campaign.form, answers={"preference": "a"}
+    )
+    held = []
+
+    def looks(random: Random) -> None:
+        while not crowd.over.is_set():
+            held.append(request(campaign.slots.filter(holder__isnull=False).count))
+            time.sleep(0.005)
+
+    def excludes(random: Random) -> None:
+        while not crowd.over.is_set():
+            rater = random.choice(raters)
+            request(quality.exclude, rater, "a look")
+            time.sleep(0.02)
+            request(quality.restore, rater)
+            time.sleep(0.1)
+
+    crowd.run(looks, excludes)
+    assert not crowd.broken, crowd.broken
+    assert max(held) == 25

@@ -23,7 +23,12 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet
 
-from annotations.campaigns.actions.leases import conflicting, conflicting_with, lease_end
+from annotations.campaigns.actions.leases import (
+    budget_left,
+    conflicting,
+    conflicting_with,
+    lease_end,
+)
 from annotations.campaigns.actions.terms import WhyEmpty
 from annotations.campaigns.models import Assignment, Campaign, Item, Participation, Slot
 from annotations.campaigns.plan.draw import (
@@ -196,14 +201,10 @@ def more_may_come(rater: Participation) -> bool:
 def why_budget_ends(rater: Participation) -> WhyEmpty:
     """Empty while the campaign's budget has a comparison left; what others have in hand is taken,
     unless they give it back."""
-    campaign = rater.campaign
-    if campaign.budget is None:
+    if budget_left(rater.campaign) != 0:
         return ""
-    taken = Slot.objects.filter(campaign=campaign, holder__isnull=False)
-    if taken.count() < campaign.budget:
-        return ""
-    in_hand = taken.filter(holder__state=State.LEASED).exclude(holder__participation=rater)
-    return "wait" if in_hand.exists() else "finished"
+    in_hand = Slot.objects.filter(campaign=rater.campaign, holder__state=State.LEASED)
+    return "wait" if in_hand.exclude(holder__participation=rater).exists() else "finished"
 
 
 def _window(rater: Participation) -> Window:

@@ -46,8 +46,13 @@ def locked(participation: Participation, campaign: Campaign | None = None) -> Pa
     """The rater's row as it is now, with its campaign, locked until the transaction ends.
 
     ``campaign``: where this very request has read it. It is not locked, so reading it again would
-    be no safer.
+    be no safer. Of a campaign with a budget it is, and first, as in ``quality``: whether something
+    is left is looked up, and used up, by one rater after the other.
     """
+    budgeted = campaign or participation.campaign
+    if budgeted.budget is not None:
+        row = Campaign.objects.select_for_update(no_key=True).filter(pk=budgeted.pk)
+        list(row.values_list("pk"))
     if campaign is None:
         rows = Participation.objects.select_for_update(no_key=True, of=("self",)).select_related(
             "campaign"
@@ -75,6 +80,15 @@ def why_nothing_is_handed_out(campaign: Campaign, now: datetime) -> WhyEmpty:
     if campaign.state == Campaign.State.PAUSED:
         return "paused"
     return "" if campaign.assigns_items(now) else "not_open"
+
+
+def budget_left(campaign: Campaign) -> int | None:
+    """How many more comparisons may be handed out: what raters have in hand is taken. None without
+    a budget. It stays so while the campaign's row is locked."""
+    if campaign.budget is None:
+        return None
+    taken = Slot.objects.filter(campaign=campaign, holder__isnull=False).count()
+    return max(0, campaign.budget - taken)
 
 
 def conflicting(rater: Participation, item: str = "") -> Exists:

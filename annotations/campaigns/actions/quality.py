@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from django.db import transaction
@@ -37,7 +38,7 @@ ROWS_AT_A_TIME = 500
 @dataclass(frozen=True, slots=True)
 class Restored:
     """How many of a rater's ratings count again, and how many do not because others have filled the
-    items' places."""
+    items' places or used the budget."""
 
     counted: int
     full: int
@@ -236,7 +237,8 @@ def _release_slots(campaign_id: int, assignments: QuerySet[Assignment]) -> Resto
             adjudicates=False,
         ).values_list("item_id", "pk")
     )
-    taken = []
+    taken: list[int] = []
+    left = leases.budget_left(Campaign._base_manager.get(pk=campaign_id))
     for items in _portions(sorted(waiting)):
         free = (
             Slot.objects.select_for_update()
@@ -244,10 +246,12 @@ def _release_slots(campaign_id: int, assignments: QuerySet[Assignment]) -> Resto
             .order_by("pk")
         )
         first_free = {slot.item_id: slot for slot in reversed(free)}
-        for item, slot in first_free.items():
-            slot.holder_id = waiting[item]
-        Slot.objects.bulk_update(first_free.values(), ["holder"])
-        taken += first_free
+        within = islice(first_free.values(), None if left is None else left - len(taken))
+        given = list(within)
+        for slot in given:
+            slot.holder_id = waiting[slot.item_id]
+        Slot.objects.bulk_update(given, ["holder"])
+        taken += [slot.item_id for slot in given]
     _statistics_changed(campaign_id)
     return Restored(len(taken), len(waiting) - len(taken))
 

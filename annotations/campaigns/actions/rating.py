@@ -211,6 +211,10 @@ def _take_a_slot(assignment: Assignment) -> None:
     )
     if free is None:
         raise ItemTaken(f"all places of item {assignment.item.public_id} are taken")
+    if leases.budget_left(assignment.participation.campaign) == 0:
+        raise RatingsClosed(
+            _("All comparisons of this campaign are made, so the rating was not stored.")
+        )
     Slot.objects.filter(pk=free.pk).update(holder=assignment)
 
 
