@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 LOWEST, HIGHEST = 1, 5
+HIGHEST_WIDTH = HIGHEST - LOWEST
+"""From one end of the scale to the other: no interval need be wider."""
+HIGHEST_RATING_WIDTH = 4000
+"""Of pairs, in points of the rating (400 are odds of 10)."""
 SCORES = tuple(range(LOWEST, HIGHEST + 1))
 DEFAULT_LABELS = ("very bad", "rather bad", "neither good nor bad", "fairly good", "very good")
 

@@ -311,3 +311,50 @@ def test_an_address_that_is_taken_is_refused(tmp_path: Path) -> None:
     exported("pilot", tmp_path / "one")
     with pytest.raises(CommandError, match="the address pilot is taken"):
         read_again(tmp_path / "one", "pilot")
+
+
+def test_allocation_target_and_budget_come_back(tmp_path: Path) -> None:
+    spread = {"allocation": "adaptive", "target": "width", "target_value": 150, "budget": 20}
+    campaign = comparing("pairwise", systems=THREE, dialogues=2, turns=1, slug="pilot", **spread)
+    (rater,) = made_raters(campaign, 1)
+    item = in_hand(rater)[0]
+    judgement = Judgement("k", None, form=campaign.form, answers={"preference": "a"})
+    rate(rater, item, judgement)
+    exported("pilot", tmp_path / "one")
+    again = read_again(tmp_path / "one", systems=THREE)
+    assert {key: getattr(again, key) for key in spread} == spread
+
+
+@pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"allocation": ["adaptive"]}, "$.allocation: must be one of uniform, adaptive"),
+        ({"target": "soon"}, "$.target: must be one of none, pairs, width"),
+        ({"target": "pairs"}, "$.target_value"),
+        ({"target": "pairs", "target_value": 101}, "$.target_value: must be above 0 and at most"),
+        ({"target": "width", "target_value": 4.1}, "$.target_value: must be above 0 and at most 4"),
+        ({"budget": 5}, "$.budget: must be 1 to"),
+        ({"kind": "systems", "allocation": "adaptive"}, "$.allocation: must be uniform"),
+    ],
+)
+def test_how_ratings_were_spread_is_checked(
+    tmp_path: Path, changes: dict[str, Any], says: str
+) -> None:
+    exported("pilot", tmp_path / "one")
+    path = tmp_path / "one" / "campaign.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    with pytest.raises(CommandError) as refusal:
+        read_again(tmp_path / "one")
+    assert says in str(refusal.value)
+    assert Campaign.objects.count() == 1
+
+
+@pytest.mark.usefixtures("asked")
+def test_a_file_of_an_older_version_says_nothing_of_allocation(tmp_path: Path) -> None:
+    exported("pilot", tmp_path / "one")
+    path = tmp_path / "one" / "campaign.json"
+    new = ("allocation", "target", "target_value", "budget")
+    document = {key: one for key, one in json.loads(path.read_text()).items() if key not in new}
+    path.write_text(json.dumps(document))
+    assert read_again(tmp_path / "one").allocation == "uniform"

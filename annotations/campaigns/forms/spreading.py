@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations.campaigns.models import Campaign
-from annotations.campaigns.models.campaign import HIGHEST_RATING_WIDTH, HIGHEST_WIDTH
+from annotations.campaigns.scale import HIGHEST_RATING_WIDTH, HIGHEST_WIDTH
 
 Target = Campaign.Target
 TARGETS = (

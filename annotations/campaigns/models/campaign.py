@@ -13,7 +13,12 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from annotations.campaigns.scale import default_axes, default_labels
+from annotations.campaigns.scale import (
+    HIGHEST_RATING_WIDTH,
+    HIGHEST_WIDTH,
+    default_axes,
+    default_labels,
+)
 from annotations.models import CorpusVersion, System
 
 MOST_RATERS_PER_ITEM = 50
@@ -27,10 +32,6 @@ PAIRED = ("pair", "dialogue_pair")
 """Kinds of campaigns whose items are pairs of two systems."""
 COMPARED = (*PAIRED, "systems")
 """Kinds of campaigns whose results are preferences between systems."""
-HIGHEST_WIDTH = 4
-"""From one end of the scale to the other: no interval need be wider."""
-HIGHEST_RATING_WIDTH = 4000
-"""Of pairs, in points of the rating (400 are odds of 10)."""
 
 
 class PresentCampaigns(models.Manager["Campaign"]):

@@ -11,9 +11,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from annotations.campaigns.plan.allocation import Target
 from annotations.campaigns.plan.form_changes import is_about
 from annotations.campaigns.plan.lists import MOST_SYSTEMS
-from annotations.campaigns.scale import HIGHEST, LOWEST
+from annotations.campaigns.scale import HIGHEST, HIGHEST_RATING_WIDTH, HIGHEST_WIDTH, LOWEST
 from annotations.formats.importers.fields import JsonObject, all_or_none
 from annotations.formats.importers.json_source import json_lines
 from annotations.formats.importers.problems import Problems
@@ -29,6 +30,9 @@ KINDS: dict[str, Kind] = {
     "dialogue_pair": "dialogue_pair",
     "systems": "systems",
 }
+Allocation = Literal["uniform", "adaptive"]
+ALLOCATIONS: dict[str, Allocation] = {"uniform": "uniform", "adaptive": "adaptive"}
+TARGETS: dict[str, Target] = {"none": "none", "pairs": "pairs", "width": "width"}
 PAIRED: tuple[Kind, ...] = ("pair", "dialogue_pair")
 WHOLE: tuple[Kind, ...] = ("dialogue", "dialogue_pair")
 MOST_RATINGS = 200_000
@@ -38,6 +42,7 @@ LARGEST_DOCUMENT = 20_000_000
 MOST_RATERS_PER_ITEM = 50
 LONGEST_GUIDELINES, LONGEST_COMMENT, LONGEST_LABEL = 50_000, 4_000, 80
 MOST_AXES = 12
+LARGEST_BUDGET = 2**31 - 1
 _RATER = re.compile(r"rater ([1-9][0-9]{0,5})\Z")
 
 
@@ -53,6 +58,9 @@ class AskedCampaign:
         guidelines: by number.
         forms: by number; none where the scale was asked.
         simulated: whether its raters were programs.
+        allocation: how ratings were spread over systems.
+        target: when it had enough, with ``target_value``.
+        budget: of pairs, how many comparisons were made at most.
     """
 
     name: str
@@ -64,6 +72,10 @@ class AskedCampaign:
     guidelines: Mapping[int, str]
     forms: Mapping[int, Form]
     simulated: bool = False
+    allocation: Allocation = "uniform"
+    target: Target = "none"
+    target_value: float | None = None
+    budget: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +176,7 @@ def read_campaign(path: Path, problems: Problems) -> AskedCampaign | None:
     if kind in (*PAIRED, "systems") and not document.value.get("forms"):
         document.complain("forms", "must hold a form: pairs are compared by one")
     simulated = document.flag("simulated")
+    spreading = _spreading(document, kind or "")
     if problems.found or name is None or per_item is None or labels is None or axes is None:
         return None
     return AskedCampaign(
@@ -171,7 +184,31 @@ def read_campaign(path: Path, problems: Problems) -> AskedCampaign | None:
         guidelines,
         forms,
         bool(simulated),
+        *spreading,
     )
+
+
+def _spreading(
+    document: JsonObject, kind: str
+) -> tuple[Allocation, Target, float | None, int | None]:
+    """Allocation, target, its value and the budget, which files of older versions do not have."""
+    given = {key: document.value.get(key) for key in ("allocation", "target")}
+    for key, known in (("allocation", ALLOCATIONS), ("target", TARGETS)):
+        if given[key] is not None and given[key] not in list(known):
+            document.complain(key, f"must be one of {', '.join(known)}")
+    allocation = ALLOCATIONS.get(str(given["allocation"]), "uniform")
+    target = TARGETS.get(str(given["target"]), "none")
+    if kind == "systems" and (allocation, target) != ("uniform", "none"):
+        document.complain("allocation", "must be uniform, without a target: lists show all systems")
+    value, budget = None, _optional_integer(document, "budget")
+    if target != "none" and (value := document.number("target_value")) is not None:
+        width = HIGHEST_RATING_WIDTH if kind in PAIRED else HIGHEST_WIDTH
+        most = 100 if target == "pairs" else width
+        if not 0 < value <= most:
+            document.complain("target_value", f"must be above 0 and at most {most}")
+    if budget is not None and (kind not in PAIRED or not 1 <= budget <= LARGEST_BUDGET):
+        document.complain("budget", f"must be 1 to {LARGEST_BUDGET:,}, and of pairs")
+    return allocation, target, value, budget
 
 
 def _axes(document: JsonObject) -> tuple[Mapping[str, str], ...] | None:

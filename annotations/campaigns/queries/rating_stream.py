@@ -362,6 +362,10 @@ def campaign_document(campaign: Campaign) -> dict[str, Any]:
         "scale_labels": campaign.scale_labels,
         "axes": campaign.axes,
         "axes_below": campaign.axes_below,
+        "allocation": campaign.allocation,
+        "target": campaign.target,
+        "target_value": campaign.target_value,
+        "budget": campaign.budget,
         "guidelines": [
             {"version": one.number, "text": one.text}
             for one in campaign.guidelines.order_by("number")
