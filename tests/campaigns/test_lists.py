@@ -238,6 +238,21 @@ def test_answers_are_published_as_preferences_and_taken_back(form: str, expected
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("form", ["ranking", "best-worst"])
+def test_what_is_left_of_a_list_is_published_where_a_system_is_gone(form: str) -> None:
+    """Of 2 lists of ash, birch and cedar each: cedar is gone, ash is better than birch."""
+    campaign = listing(form, k=1)
+    (rater,) = made_raters(campaign, 1)
+    judge(rater, "abc", best_worst=form == "best-worst")
+    campaign = closed(campaign)
+    campaign.version.systems.get(name="cedar").delete()
+    assert publish(campaign) == 2
+    for one in Preference.objects.all():
+        names = (one.response_a.system.name, one.response_b.system.name)
+        assert names[one.preferred == "b"] == "ash"
+
+
+@pytest.mark.django_db
 def test_files_name_the_systems_in_the_order_shown(tmp_path: Any) -> None:
     campaign = listing(dialogues=1, k=1)
     (rater,) = made_raters(campaign, 1)

@@ -10,7 +10,7 @@ from typing import Any
 from annotations.campaigns.models import Adjudication, Campaign
 from annotations.campaigns.queries.ratings import counted_ratings, form_of_campaign
 from annotations.corpora import staging
-from annotations.models import CorpusVersion, Preference, Rater
+from annotations.models import CorpusVersion, Preference, Rater, Response
 from annotations.questions.answers import preferences_in, preferred
 
 PREFERENCE_COLUMNS = (
@@ -22,6 +22,7 @@ SHOWN = (
     *("item__response", "item__response_b", "item__system", "item__system_b"),
 )
 ROWS_A_READ = 10_000
+KEYS_A_READ = 5_000
 
 
 def insert_preferences(
@@ -34,7 +35,7 @@ def insert_preferences(
 
     A is what the rater saw first. A graded answer stands in the metadata, too. Raters who could not
     judge gave no preference. A ranking, or best and worst, is as many preferences as it says
-    something about (``answers.preferences_in``).
+    something about (``answers.preferences_in``), without responses that are no longer there.
 
     Args:
         copies: the staged version.
@@ -68,8 +69,9 @@ def insert_decided(
     return staging.insert(copies, Preference, PREFERENCE_COLUMNS, _rows(campaign, rows, aspects))
 
 
-Answered = tuple[int, dict[str, Any], tuple[int | None, ...], Sequence[int]]
-"""Rater, answers, what was compared, as ``PREFERENCE_COLUMNS`` end, and the responses of a list."""
+Answered = tuple[int, dict[str, Any], tuple[int | None, ...], Sequence[int | None]]
+"""Rater, answers, what was compared, as ``PREFERENCE_COLUMNS`` end, and the responses of a list:
+None for one that is no longer there."""
 
 
 def _rows(
@@ -81,7 +83,11 @@ def _rows(
         for key, name in aspects.items():
             answer = answers.get(key)
             if isinstance(answer, Mapping):
-                keys = {str(place): response for place, response in enumerate(listed, start=1)}
+                keys = {
+                    str(place): response
+                    for place, response in enumerate(listed, start=1)
+                    if response is not None
+                }
                 for one, other, which in preferences_in(answer, list(keys)):
                     yield rater, name, which, "", "{}", keys[one], keys[other], None, None, None
                 continue
@@ -104,9 +110,20 @@ def _answered(campaign: Campaign, raters: Mapping[int, Rater]) -> Iterator[Answe
         own = counted_ratings(campaign).filter(participation=person).order_by("position")
         last = -1
         while page := list(own.filter(position__gt=last).values_list(*SHOWN)[:ROWS_A_READ]):
+            present = _present({key for _, _, listed, *_ in page for key in listed or ()})
             for _position, answers, listed, is_swapped, dialogue, *pair in page:
                 responses, systems = pair[:2], pair[2:]
                 if is_swapped:
                     responses, systems = responses[::-1], systems[::-1]
-                yield rater.pk, answers or {}, _shown(dialogue, responses, systems), listed or ()
+                there = [key if key in present else None for key in listed or ()]
+                yield rater.pk, answers or {}, _shown(dialogue, responses, systems), there
             last = page[-1][0]
+
+
+def _present(responses: set[int]) -> set[int]:
+    """Those that are still there. Databases take only so many keys at a time."""
+    keys, found = sorted(responses), set()
+    for start in range(0, len(keys), KEYS_A_READ):
+        some = Response.objects.filter(pk__in=keys[start : start + KEYS_A_READ])
+        found.update(some.values_list("pk", flat=True))
+    return found
