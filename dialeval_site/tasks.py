@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotations import rates
-from annotations.campaigns.actions import setup
+from annotations.campaigns.actions import arena, setup
 from annotations.corpora import staging
 from common.jobs.tasks import row_task
 from dialeval_site.accounts import address_letter, password_reset
@@ -25,4 +25,5 @@ def sweep() -> None:
     expired_sessions.remove()
     staging.remove_left_behind()
     setup.remove_left_behind()
+    arena.end_abandoned()
     rates.remove_expired()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from annotations.campaigns.actions import arena as actions
 from annotations.campaigns.actions.chat import SystemInUse, save_chat_system
@@ -241,6 +244,45 @@ def test_closing_the_arena_voids_battles_under_way() -> None:
             refused()
     with pytest.raises(actions.ArenaClosed):
         next_battle(battle.visitor)
+    assert not Message.objects.filter(state="pending").exists()
+
+
+def moved_back(battle: Battle, hours: int) -> None:
+    """As if it had begun, and all had been said, so long ago."""
+    at = timezone.now() - timedelta(hours=hours)
+    Battle.objects.filter(pk=battle.pk).update(created_at=at)
+    Message.objects.filter(conversation__battle=battle).update(created_at=at)
+
+
+def test_a_battle_that_nobody_goes_on_with_ends_after_a_day() -> None:
+    arena = made_arena("chat")
+    silent, talking, young = (made_battle(arena, f"192.0.2.{number}") for number in range(3))
+    for battle, hours in ((silent, 25), (talking, 25), (young, 23)):
+        actions.say(battle, "Hello.", "key-1")
+        answer_both(battle)
+        moved_back(battle, hours)
+    actions.say(talking, "Still here.", "key-2")
+    voted = made_battle(arena, "192.0.2.9")
+    actions.say(voted, "Hello.", "key-1")
+    answer_both(voted)
+    actions.vote(voted, "tie")
+    moved_back(voted, 25)
+    assert actions.end_abandoned() == 1
+    assert [one.state for one in Battle.objects.order_by("number")] == [
+        "void",
+        *("open",) * 2,
+        "voted",
+    ]
+    assert next_battle(silent.visitor).pk != silent.pk
+
+
+def test_a_battle_whose_model_failed_ends_though_its_visitor_is_gone() -> None:
+    battle = made_battle(made_arena("chat"))
+    actions.say(battle, "Hello.", "key-1")
+    Message.objects.filter(conversation__arm="a", number=1).update(state="failed", error="500")
+    assert actions.end_abandoned() == 1
+    battle.refresh_from_db()
+    assert (battle.state, battle.void_reason) == ("void", "a model did not answer")
     assert not Message.objects.filter(state="pending").exists()
 
 

@@ -161,6 +161,25 @@ def test_an_arena_that_was_closed_in_the_middle_says_so() -> None:
     assert (begin.status_code, "This arena is closed." in begin.content.decode()) == (409, True)
 
 
+def test_who_chats_when_the_budget_ends_votes_on_what_was_said() -> None:
+    visitor, arena = Client(), made_arena("chat", answers_budget=3)
+    battle = begun(visitor, arena)
+    post(visitor, battle, "arena-say", text="Hello.", key="k1")
+    answer_both(battle)
+    late = post(visitor, battle, "arena-say", text="And you?", key="k2")
+    assert (late.status_code, "Please vote on what was said." in late.content.decode()) == (
+        429,
+        True,
+    )
+    assert "And you?" in late.content.decode()  # what was written stays in its field
+    assert Arena.objects.get().answers_requested == 2
+    assert post(visitor, battle, "arena-vote", vote="tie").status_code == 302
+    begin = visitor.post(reverse("arena-begin", args=[arena.slug]))
+    assert (begin.status_code, "No new chat can begin." in begin.content.decode()) == (429, True)
+    Arena.objects.update(answers_budget=4)
+    assert visitor.post(reverse("arena-begin", args=[arena.slug])).status_code == 302
+
+
 def test_a_bot_without_cookies_is_stopped_by_its_address() -> None:
     arena = made_arena(battles_per_address=3)
     begin = reverse("arena-begin", args=[arena.slug])

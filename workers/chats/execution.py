@@ -31,7 +31,7 @@ from workers.jobs import FailJob, RetryJob, works_on
 from workers.judges.core.retries import may_be_charged, may_pass, pause_before
 
 ANSWER_SECONDS = 60.0
-"""A rater waits for no answer longer than this."""
+"""Of an attempt. A second one is made only in the first half of it: somebody waits."""
 ATTEMPTS = 2
 NO_KEY = "none"
 """What an endpoint that wants no key is sent: the client insists on sending something."""
@@ -102,9 +102,10 @@ def _ask(message: Message, attempt: int) -> tuple[str, str]:
 def _written(
     message: Message, model: LanguageModel, prompt: Sequence[Prompted], max_tokens: int, seed: int
 ) -> str:
-    """The model's words, asked for once more where the network or the endpoint fails. Each attempt
-    is charged before it is sent. Raises ``NoAnswerError`` where there are none."""
+    """The model's words, asked for once more where the network or the endpoint fails soon. Each
+    attempt is charged before it is sent. Raises ``NoAnswerError`` where there are none."""
     row, most = Message.objects.filter(pk=message.pk), most_of(prompt, max_tokens)
+    begun = time.monotonic()
     for again in range(ATTEMPTS):
         charges.reserve(row, most)
         try:
@@ -112,7 +113,8 @@ def _written(
         except Exception as problem:
             if not may_be_charged(problem):
                 charges.release(row, most)
-            if not may_pass(problem) or again + 1 == ATTEMPTS:
+            waited = time.monotonic() - begun
+            if not may_pass(problem) or again + 1 == ATTEMPTS or waited > ANSWER_SECONDS / 2:
                 raise
             time.sleep(pause_before(again + 1))
         else:

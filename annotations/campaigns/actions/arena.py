@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
@@ -27,6 +28,7 @@ from annotations.campaigns.queries.arena import battle_chat
 from annotations.corpora.queries import corpora_with_hidden_references
 from annotations.models import CorpusVersion, Dialogue, Response, System, Turn
 from annotations.rates import counted
+from common import clock
 
 DAY, MINUTE = 86_400, 60
 LIMITS = (
@@ -35,6 +37,8 @@ LIMITS = (
 )
 NOTED = ("name", "slug", "source", "version", "systems", "chat_systems", "exchanges", *LIMITS)
 LONGEST_DECISION_MS = 2**31 - 1
+ABANDONED_AFTER = timedelta(days=1)
+ABANDONED_AT_ONCE = 1000
 
 
 class ArenaRefused(Exception):
@@ -347,6 +351,28 @@ def void_unanswered(battle: Battle) -> bool:
         )
     battle.refresh_from_db()
     return True
+
+
+def end_abandoned() -> int:
+    """Void the battles that nobody goes on with, a thousand at most; returns how many: a model did
+    not answer and the visitor has not looked, or for a day nothing was said and there is no vote.
+    """
+    since = clock.now() - ABANDONED_AFTER
+    said = Message.objects.filter(conversation__battle=OuterRef("pk"))
+    is_unanswered = Exists(said.filter(state=Message.State.FAILED))
+    is_silent = Q(created_at__lt=since) & ~Exists(said.filter(created_at__gte=since))
+    ended = 0
+    with transaction.atomic():
+        rows = Battle.objects.select_for_update(skip_locked=True, of=("self",))
+        for given_up, reason in (
+            (is_unanswered, "a model did not answer"),
+            (is_silent, "the visitor did not come back"),
+        ):
+            found = rows.filter(given_up, state=Battle.State.OPEN)[:ABANDONED_AT_ONCE]
+            keys = [one.pk for one in found]
+            _void(Battle.objects.filter(pk__in=keys), reason)
+            ended += len(keys)
+    return ended
 
 
 def _void(battles: Any, reason: str) -> None:

@@ -12,6 +12,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import ssl
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -66,8 +69,9 @@ class LanguageModel:
 
     ``temperature`` 0 asks for the likeliest answer. ``seed`` makes sampling repeatable where the
     endpoint honours it; other hardware or another build of the same model may still answer
-    differently. Errors of the network and of the endpoint are the ``openai`` package's own
-    (``openai.OpenAIError``), after its ``max_retries`` attempts.
+    differently. ``timeout_seconds`` is how long an attempt may take to connect, and then in all,
+    however steadily bytes drip in. Errors of the network and of the endpoint are the ``openai``
+    package's own (``openai.OpenAIError``), after its ``max_retries`` attempts.
     """
 
     def __init__(
@@ -91,7 +95,9 @@ class LanguageModel:
             max_retries=max_retries,
             # What is asked goes where the organiser said, and nowhere that the endpoint sends it on
             # to.
-            http_client=DefaultHttpxClient(transport=checked_transport(), follow_redirects=False),
+            http_client=DefaultHttpxClient(
+                transport=BoundedTransport(timeout_seconds), follow_redirects=False
+            ),
         )
 
     def answer(
@@ -179,13 +185,63 @@ class ReplyTooLarge(httpx2.ReadError):
     """The endpoint sends more than any chat completion has."""
 
 
+class _Attempt(threading.local):
+    """What is left of the attempt that this thread makes."""
+
+    ends_at = 0.0
+    bytes_left = 0
+
+
+class _BoundedStream(httpcore2.NetworkStream):
+    """Reads for no longer, and no more, than the attempt may."""
+
+    def __init__(self, stream: httpcore2.NetworkStream, attempt: _Attempt) -> None:
+        self._stream, self._attempt = stream, attempt
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        left = self._attempt.ends_at - time.monotonic()
+        if left <= 0:
+            raise httpcore2.ReadTimeout("it gave no whole answer in time")
+        read = self._stream.read(max_bytes, left if timeout is None else min(left, timeout))
+        self._attempt.bytes_left -= len(read)
+        if self._attempt.bytes_left < 0:
+            raise ReplyTooLarge(f"its reply is larger than {LARGEST_REPLY // 2**20} MB")
+        return read
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, timeout)
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore2.NetworkStream:
+        secured = self._stream.start_tls(ssl_context, server_hostname, timeout)
+        return _BoundedStream(secured, self._attempt)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
 class CheckedBackend(httpcore2.SyncBackend):
     """Resolves the host, checks all its addresses, and connects to the first that answers.
 
     The TLS handshake still asks for the certificate of the host.
     """
 
+    def __init__(self, attempt: _Attempt) -> None:
+        self._attempt = attempt
+
     def connect_tcp(
+        self, host: str, port: int, *args: Any, **options: Any
+    ) -> httpcore2.NetworkStream:
+        return _BoundedStream(self._connected(host, port, *args, **options), self._attempt)
+
+    def _connected(
         self, host: str, port: int, *args: Any, **options: Any
     ) -> httpcore2.NetworkStream:
         try:
@@ -214,12 +270,20 @@ class AsyncCheckedBackend(httpcore2.AnyIOBackend):
         return await super().connect_tcp(addresses[-1], port, *args, **options)
 
 
-def checked_transport() -> httpx2.HTTPTransport:
+class BoundedTransport(httpx2.HTTPTransport):
     """For ``httpx2.Client``, which reads no proxy from the environment where it is given a
-    transport."""
-    transport = httpx2.HTTPTransport()
-    transport._pool._network_backend = CheckedBackend()  # httpx2 has no argument for it
-    return transport
+    transport. A time-out of each read alone would let a slow drip through."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self._seconds, self._attempt = seconds, _Attempt()
+        # httpx2 has no argument for it
+        self._pool._network_backend = CheckedBackend(self._attempt)
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        self._attempt.ends_at = time.monotonic() + self._seconds
+        self._attempt.bytes_left = LARGEST_REPLY
+        return super().handle_request(request)
 
 
 class SingleConnections(httpx2.AsyncBaseTransport):
