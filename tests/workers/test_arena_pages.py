@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotations.campaigns.actions import arena as actions
 from annotations.campaigns.models import Arena, Battle, Message
@@ -138,6 +140,21 @@ def test_markup_and_other_scripts_are_text() -> None:
     assert "&lt;script&gt;x&lt;/script&gt; שלום" in page
     assert "&lt;b&gt;bold&lt;/b&gt;" in page
     assert '<p dir="auto">مرحبا</p>' in page
+
+
+def test_who_waits_for_long_is_told_once_that_another_battle_can_begin() -> None:
+    visitor = Client()
+    battle = begun(visitor, made_arena("chat"))
+    post(visitor, battle, "arena-say", text="Hello.", key="k1")
+    address = reverse("arena-battle", args=[battle.arena.slug, battle.public_id])
+    assert visitor.get(f"{address}?waiting=yes", **HTMX).status_code == 204
+    Message.objects.update(created_at=timezone.now() - timedelta(seconds=21))
+    page = visitor.get(f"{address}?waiting=yes", **HTMX).content.decode()
+    assert "A model takes long to answer." in page
+    assert "?waiting=long" in page
+    assert visitor.get(f"{address}?waiting=long", **HTMX).status_code == 204
+    post(visitor, battle, "arena-leave")
+    assert visitor.post(reverse("arena-begin", args=[battle.arena.slug])).status_code == 302
 
 
 def test_a_battle_whose_model_fails_is_void_and_its_visitor_is_told() -> None:

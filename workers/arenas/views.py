@@ -146,11 +146,13 @@ def _visitor(request: HttpRequest, arena: Arena) -> Visitor | None:
 @battle_page
 def battle(request: HttpRequest, battle: Battle) -> HttpResponse:
     """Two systems side by side. With htmx, while answers are waited for: 204 until they are there
-    (``waiting``: the page shows that it waits)."""
+    (``waiting``: the page shows that it waits; ``long``: and that it takes long)."""
     actions.void_unanswered(battle)
-    waits = request.htmx and request.GET.get("waiting") and battle.state == Battle.State.OPEN
-    if waits and queries.battle_chat(battle).is_waiting:
-        return HttpResponse(status=204)
+    shown = request.GET.get("waiting") if request.htmx else None
+    if shown and battle.state == Battle.State.OPEN:
+        chat = queries.battle_chat(battle)
+        if chat.is_waiting and (shown == "long" or not chat.is_slow):
+            return HttpResponse(status=204)
     return _battle_page(request, battle)
 
 

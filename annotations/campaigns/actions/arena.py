@@ -358,9 +358,9 @@ def end_abandoned() -> int:
     not answer and the visitor has not looked, or for a day nothing was said and there is no vote.
     """
     since = clock.now() - ABANDONED_AFTER
-    said = Message.objects.filter(conversation__battle=OuterRef("pk"))
-    is_unanswered = Exists(said.filter(state=Message.State.FAILED))
-    is_silent = Q(created_at__lt=since) & ~Exists(said.filter(created_at__gte=since))
+    messages = Message.objects.filter(conversation__battle=OuterRef("pk"))
+    is_unanswered = Exists(messages.filter(state=Message.State.FAILED))
+    is_silent = Q(created_at__lt=since) & ~Exists(messages.filter(created_at__gte=since))
     ended = 0
     with transaction.atomic():
         rows = Battle.objects.select_for_update(skip_locked=True, of=("self",))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet, Sum
+from django.utils import timezone
 
 from annotations.campaigns.models import Arena, Battle, Message, Visitor
 from annotations.campaigns.rater_statistics.vote_anomalies import (
@@ -15,6 +16,8 @@ from annotations.campaigns.rater_statistics.vote_anomalies import (
     ArenaVote,
     vote_anomalies,
 )
+
+SLOW_AFTER = timedelta(seconds=20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +32,28 @@ class Round:
 @dataclass(frozen=True, slots=True)
 class BattleChat:
     """The two chats of a battle. ``rounds`` are those that both have answered: both answers are
-    shown together, so that who is faster is not seen. ``waiting``: what was said and is not
-    answered by both."""
+    shown together, so that who is faster is not seen. ``waiting``: what was said, at ``sent_at``,
+    and is not answered by both."""
 
     rounds: tuple[Round, ...]
     waiting: str
     is_unanswered: bool
     is_full: bool
     answered_at: datetime | None
+    sent_at: datetime | None = None
 
     @property
     def is_waiting(self) -> bool:
         return bool(self.waiting) and not self.is_unanswered
+
+    @property
+    def is_slow(self) -> bool:
+        """The visitor is told that there is no need to wait."""
+        return (
+            self.is_waiting
+            and self.sent_at is not None
+            and timezone.now() - self.sent_at > SLOW_AFTER
+        )
 
     @property
     def may_vote(self) -> bool:
@@ -53,17 +66,17 @@ def battle_chat(battle: Battle) -> BattleChat:
     for message in of_battle.order_by("number"):
         by_arm[message.conversation.arm][message.number] = message
     a, b = by_arm["a"], by_arm["b"]
-    rounds, waiting, answered_at, unanswered = [], "", None, False
+    rounds, waiting, answered_at, sent_at, unanswered = [], "", None, None, False
     for number in range(0, len(a), 2):
         answers = a[number + 1], b[number + 1]
         if all(one.state == Message.State.DONE for one in answers):
             rounds.append(Round(a[number].text, answers[0].text, answers[1].text))
             answered_at = max(one.finished_at or one.created_at for one in answers)
         else:
-            waiting = a[number].text
+            waiting, sent_at = a[number].text, a[number].created_at
             unanswered = any(one.state == Message.State.FAILED for one in answers)
     is_full = len(rounds) >= battle.arena.exchanges
-    return BattleChat(tuple(rounds), waiting, unanswered, is_full, answered_at)
+    return BattleChat(tuple(rounds), waiting, unanswered, is_full, answered_at, sent_at)
 
 
 # --- visitors -------------------------------------------------------------------------------------
