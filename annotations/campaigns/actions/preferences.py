@@ -122,7 +122,8 @@ def _answered(campaign: Campaign, raters: Mapping[int, Rater]) -> Iterator[Answe
 
 def _present(responses: set[int]) -> set[int]:
     """Those that are still there. Databases take only so many keys at a time."""
-    keys, found = sorted(responses), set()
+    keys = sorted(responses)
+    found: set[int] = set()
     for start in range(0, len(keys), KEYS_A_READ):
         some = Response.objects.filter(pk__in=keys[start : start + KEYS_A_READ])
         found.update(some.values_list("pk", flat=True))
