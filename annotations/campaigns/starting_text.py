@@ -15,7 +15,7 @@ def guidelines_to_start_from(campaign: Campaign) -> str:
         return form.guidelines
     if campaign.kind == Campaign.Kind.COLLECTION:
         return _collection()
-    return "\n\n".join([_task(campaign), _scale(campaign), *_axes(campaign), _care()]) + "\n"
+    return "\n\n".join([_task(campaign), *_axes(campaign), _care()]) + "\n"
 
 
 def _task(campaign: Campaign) -> str:
@@ -42,13 +42,6 @@ def _task(campaign: Campaign) -> str:
         "as you would to someone you have just met.\n3. When the chat is over, give all that the "
         "system said one score from 1 to 5."
     )
-
-
-def _scale(campaign: Campaign) -> str:
-    rows = "\n".join(
-        f"| {score} | {label} |" for score, label in enumerate(campaign.scale_labels, start=1)
-    )
-    return _("# The scale") + "\n\n" + _("| score | meaning |") + "\n| --- | --- |\n" + rows
 
 
 def _axes(campaign: Campaign) -> list[str]:

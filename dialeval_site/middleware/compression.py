@@ -19,6 +19,8 @@ from common.cache import Part
 LARGE = 50_000
 LEVEL = 1
 """A third of the time; tables, which repeat themselves, become a quarter larger than at level 6."""
+KEPT_LEVEL = 6
+"""Of parts that are compressed once for all readers."""
 MIN_CACHED_SIZE = 5_000
 """Bytes of a part, beneath which it is compressed with what stands around it."""
 PACKED = ("application/zip", "application/gzip", "image/png")
@@ -74,13 +76,13 @@ def _deflated(content: bytes, parts: Iterable[Part]) -> Iterator[bytes]:
         place = content.find(part.written, begin) if len(part.written) >= MIN_CACHED_SIZE else -1
         if place < 0:
             continue
-        part.deflated = part.deflated or _deflate(part.written, zlib.Z_SYNC_FLUSH)
+        part.deflated = part.deflated or _deflate(part.written, zlib.Z_SYNC_FLUSH, KEPT_LEVEL)
         yield _deflate(content[begin:place], zlib.Z_SYNC_FLUSH)
         yield part.deflated
         begin = place + len(part.written)
     yield _deflate(content[begin:], zlib.Z_FINISH)
 
 
-def _deflate(piece: bytes, end: int) -> bytes:
-    writer = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+def _deflate(piece: bytes, end: int, level: int = LEVEL) -> bytes:
+    writer = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
     return writer.compress(piece) + writer.flush(end)

@@ -57,6 +57,7 @@ def test_the_form_follows_the_choice_and_says_what_it_costs(visit: Callable[...,
     page.get_by_label("Dialogues to draw").fill("3")
     page.get_by_label("Raters per item").fill("4")
     expect(page.locator("#plan")).to_contain_text("24 × 4")
+    page.locator("#chosen-systems > summary").click()
     page.get_by_role("button", name="none").first.click()
     expect(page.locator("#plan")).to_contain_text("18 × 4")  # two agents less
     page.get_by_text("New dialogues between two raters").click()
@@ -82,6 +83,7 @@ def test_a_late_answer_overwrites_nothing_that_was_filled_in_meanwhile(
     page.route("**/campaigns/new/*", answer)
     name, systems = page.get_by_label("Name", exact=True), page.locator("#chosen-systems")
     name.fill("Newcomer waits")
+    systems.locator("summary").click()
     with page.expect_request(asks_for_the_form):
         page.get_by_text("A system's responses in a whole dialogue").click()
     expect(systems).to_have_js_property("inert", True)

@@ -40,16 +40,19 @@ def test_from_the_plan_to_an_open_challenge(visit: Callable[..., Visit], script:
     page.get_by_role("link", name="Round 2", exact=True).click()
     page.locator("summary", has_text="Submissions").click()
     page.get_by_label("Submissions of a team a day").fill("3")
+    page.locator("#metrics > summary").click()
     page.get_by_label("Add a metric").fill("rouge_1")
     page.get_by_role("button", name="Add the metric").click()
     expect(page.get_by_label("All see rouge_1")).to_be_checked()
     page.locator("summary", has_text="All other metrics").click()
     page.get_by_label("Only organisers see bleu_1 until the release").check()
+    page.locator("#dates > summary").click()
     page.get_by_label("Time zone of these dates").fill("AoE")
     page.get_by_role("textbox", name="Closes").fill("2030-02-01T23:59")
     page.get_by_role("textbox", name="Release of results").fill("2030-02-01T23:59")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status").first).to_contain_text("stored")
+    page.locator("#dates > summary").click()
     # AoE is UTC-12
     expect(page.get_by_role("textbox", name="Closes")).to_have_value("2030-02-02T11:59")
 
@@ -97,6 +100,7 @@ def test_the_round_follows_the_corpus_and_warns_of_hiding_it(
     page.get_by_role("radio", name="Public").check()
     expect(page.locator(".notice.warn")).to_have_count(0)
     organiser.expected_status = {422}
+    page.locator("#submissions > summary").click()
     page.get_by_label("Submissions of a team in all").fill("0")
     page.get_by_role("button", name="Add the round").click()
     expect(page.get_by_role("alert").first).to_contain_text("Nothing was saved")

@@ -88,6 +88,7 @@ def _set_it_up(page: Page) -> None:
     demo = corpus.locator("option", has_text="Demo (simulated").get_attribute("value") or ""
     corpus.select_option(value=demo)
     expect(page.locator("[name=shown_version]")).to_have_value(demo)  # the form follows the corpus
+    page.locator("#chosen-systems > summary").click()
     expect(page.get_by_label("gold", exact=True)).to_be_visible()
     none_of_a_kind = page.get_by_role("button", name="none")
     expect(none_of_a_kind.first).to_be_visible()  # buttons of a script

@@ -299,9 +299,12 @@ def open_sections(page: str) -> list[str]:
 def test_sections_fold_but_for_the_task_and_what_is_wrong(organiser: Client) -> None:
     version = made_version()
     page = organiser.get(reverse("campaign-new")).content.decode()
-    assert open_sections(page) == ["task", "chosen-systems", "items", "questions-asked"]
+    assert open_sections(page) == ["task", "items", "questions-asked"]
     answer = organiser.post(reverse("campaign-new"), form_of(version, seed="-1", label_5="point 4"))
     assert open_sections(answer.content.decode()) == [
-        *("task", "chosen-systems", "items", "questions-asked"),
+        *("task", "items", "questions-asked"),
         *("scale", "checks-and-address"),
     ]
+    assert "2 of 2 chosen" in " ".join(page.split())
+    none = organiser.post(reverse("campaign-new"), form_of(version, systems=[]))
+    assert "chosen-systems" in open_sections(none.content.decode())

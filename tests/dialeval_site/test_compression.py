@@ -42,9 +42,9 @@ def test_a_kept_part_is_compressed_for_its_first_reader_only(
     compressed: list[int] = []
     whole = compression._deflate
 
-    def counted(piece: bytes, end: int) -> bytes:
+    def counted(piece: bytes, end: int, level: int = compression.LEVEL) -> bytes:
         compressed.append(len(piece))
-        return whole(piece, end)
+        return whole(piece, end, level)
 
     monkeypatch.setattr(compression, "_deflate", counted)
     part = Part(TABLE)

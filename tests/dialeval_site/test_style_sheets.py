@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.core.files.storage import FileSystemStorage
 
-from dialeval_site.config.style_sheets import StyleSheetStorage
+from dialeval_site.config.style_sheets import StyleSheetStorage, minified
 
 SHEETS = {
     "first.css": "/* one */\nbody { color: red; }\n",
@@ -37,14 +37,17 @@ def test_an_imported_sheet_is_written_out_through_others_and_print_is_a_rule(
     storage, hashed = collected(tmp_path)
     with storage.open(hashed["dialeval/page.css"]) as sheet:
         text = sheet.read().decode()
-    assert [line for line in text.split("\n") if line] == [
-        "/* one */",
-        "body { color: red; }",
-        "@media print {",
-        "nav { display: none; }",
-        "}",
-        "h1 { margin: 0; }",
-    ]
+    assert text == "body{color: red}@media print{nav{display: none}}h1{margin: 0}"
+
+
+def test_minifying_keeps_quoted_text_and_spaces_that_mean_something() -> None:
+    sheet = """/* a "quote", ' and ; */
+a  :hover > b , i::before { content: "/* ; , */  x";
+  width: calc(1px  +  2px); }
+"""
+    assert minified(sheet) == (
+        'a :hover > b,i::before{content: "/* ; , */  x";width: calc(1px + 2px)}'
+    )
 
 
 def test_a_changed_import_is_seen_where_the_folder_was_collected_before(tmp_path: Path) -> None:

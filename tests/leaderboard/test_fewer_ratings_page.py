@@ -79,7 +79,7 @@ def test_the_page_shows_both_intervals_where_some_are_not_rated(rated, places, c
     rated(half_rated(places))
     text = page_of(client)
     assert "With the ratings there are" in text
-    assert "the intervals are worth up to" in text
+    assert "the intervals are as narrow as with up to" in text
     assert "length (r = " in text
 
 

@@ -453,9 +453,23 @@ class CampaignForm(AllocationFields):
         return [(radio, _EXPLAINED[radio.data["value"]]) for radio in self["kind"]]
 
     @property
+    def systems_chosen(self) -> int:
+        return sum(
+            len(self[name].value() or ())
+            for name in ("systems", "chat_systems")
+            if name in self.fields
+        )
+
+    @property
+    def systems_offered(self) -> int:
+        return sum(len(self[name]) for name in ("systems", "chat_systems") if name in self.fields)
+
+    @property
     def open_sections(self) -> set[str]:
         """What decides what raters do; the others where something was chosen or is wrong."""
-        shown = {"task", "chosen-systems", "items", "questions"}
+        shown = {"task", "items", "questions"}
+        if not self.systems_chosen:
+            shown.add("chosen-systems")
         if self.fixed or any(
             self[name].value()
             for name in ("groups", "opens_at", "closes_at")
@@ -507,6 +521,7 @@ class CampaignForm(AllocationFields):
 
 
 SECTIONS = {
+    "chosen-systems": ("systems", "chat_systems"),
     "scale": (*LABELS, "axes_below", "axes"),
     "allocation": ("allocation", "target", "target_pairs", "target_width", "budget"),
     "raters": ("groups", "opens_at", "closes_at"),

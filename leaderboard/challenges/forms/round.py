@@ -55,6 +55,11 @@ def _date(label: Any, help_text: Any) -> forms.DateTimeField:
     return moment_field(label, help_text, gettext_lazy("Write it as 2026-11-20T18:00."))
 
 
+def _as_typed(moment: datetime | str | None) -> str:
+    """Up to the minute, of a stored moment and of what stands in the form."""
+    return str(moment or "").replace("T", " ")[:16]
+
+
 def _whole(label: Any, most: int, initial: int, help_text: Any = "") -> forms.IntegerField:
     return forms.IntegerField(
         label=label, min_value=1, max_value=most, initial=initial, help_text=help_text
@@ -431,11 +436,9 @@ class RoundForm(forms.Form):
 
     @property
     def open_sections(self) -> set[str]:
-        """Of a new round all but the prompt track; of a stored one those that change often. Where
-        something is wrong, too."""
-        shown = {"dates", "metrics", "leaderboard"}
-        if self.round is None:
-            shown |= {"task", "submissions"}
+        """Of a new round, and where a choice has changed the form, those with choices that decide;
+        of a stored one none: each says in a line what it holds. Where something is wrong, too."""
+        shown = {"task", "metrics"} if self.round is None or self.is_bound else set()
         return shown | {
             key for key, names in SECTIONS.items() if any(name in self.errors for name in names)
         }
@@ -454,6 +457,14 @@ class RoundForm(forms.Form):
                 "corpus": version.corpus.name,
                 "references": dict(Round.References.choices).get(self.references_now, "–"),
             },
+            "dates": _("%(opens)s – %(closes)s, %(zone)s")
+            % {
+                "opens": _as_typed(value["opens_at"]) or _("the challenge opens"),
+                "closes": _as_typed(value["closes_at"]) or _("the challenge closes"),
+                "zone": value["zone"],
+            }
+            if value["opens_at"] or value["closes_at"]
+            else _("as long as the challenge is open"),
             "submissions": _("%(daily)s a day, %(total)s in all")
             % {"daily": value["daily_limit"], "total": value["total_limit"]},
             "metrics": _("%(first)s ranks; %(count)s in all")

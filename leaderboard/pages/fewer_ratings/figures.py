@@ -271,12 +271,12 @@ def benefit_curve(
     metric: str,
     signature: str = "",
 ) -> Figure:
-    """A line a system: how many times as many ratings its interval is worth with the metric, over
-    rated dialogues. ``systems``: (name, swatch, (dialogues, worth) pairs)."""
+    """A line a system: how many times the ratings would give its interval without the metric, over
+    rated dialogues. ``systems``: (name, swatch, (dialogues, times the ratings) pairs)."""
     counts = sorted({count for _, _, points in systems for count, _ in points})
     table = Table(
         id=f"{figure_id}-data",
-        caption=f"What {metric} is worth, by rated dialogues",
+        caption=f"Effective sample size with {metric}, by rated dialogues",
         columns=(
             Column("system", "system"),
             *(
@@ -289,7 +289,7 @@ def benefit_curve(
                 f"{name}-{number}",
                 {
                     "system": Cell(name),
-                    **{f"dialogues-{count}": Cell(worth) for count, worth in points},
+                    **{f"dialogues-{count}": Cell(times) for count, times in points},
                 },
                 swatch=swatch,
             )
@@ -319,17 +319,14 @@ def benefit_curve(
     first = {name: points[0] for name, _, points in drawn}
     best = max(first, key=lambda name: first[name][1])
     of = (
-        f"the {len(drawn)} of {len(known)} systems where it is worth most"
-        if len(drawn) < len(known)
-        else ""
+        f"the {len(drawn)} of {len(known)} systems with the most" if len(drawn) < len(known) else ""
     )
     return Figure(
         id=figure_id,
-        caption=f"What {metric} is worth: the ratings that would be needed without it, as a "
-        f"multiple of those given, {of or f'n = {len(drawn)} systems'}. 1: nothing.",
+        caption=f"Effective sample size with {metric}: the ratings needed without it, as a "
+        f"multiple of those given, {of or f'n = {len(drawn)} systems'}. 1: no gain.",
         alternative=f"A line for each of {len(drawn)} systems. With {first[best][0]} rated "
-        f"dialogues {metric} is worth most for {best}: {written(first[best][1], 2)} times the "
-        "ratings.",
+        f"dialogues {best} has the most: {written(first[best][1], 2)} times the ratings.",
         points=table,
         data=[_caveat_line(name, swatch, points) for name, swatch, points in drawn],
         layout=layout,
@@ -344,16 +341,16 @@ def _caveat_line(name: str, swatch: int, points: Sequence[tuple[int, float]]) ->
         "mode": "lines+markers",
         "name": escape_latex(name),
         "x": [count for count, _ in points],
-        "y": [worth for _, worth in points],
+        "y": [times for _, times in points],
         "line": {"color": colour(swatch), "width": 1.5},
         "marker": {"color": colour(swatch), "symbol": shape(swatch), "size": 7},
         "meta": {"series": colour_number(swatch)},
         "hovertext": [
             (
-                f"{escape_latex(name)}<br>{count} rated dialogues: worth {written(worth, 2)} "
+                f"{escape_latex(name)}<br>{count} rated dialogues: {written(times, 2)} "
                 "times the ratings"
             )
-            for count, worth in points
+            for count, times in points
         ],
         "hoverinfo": "text",
     }

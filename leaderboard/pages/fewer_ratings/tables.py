@@ -41,8 +41,8 @@ def powered_signature(document: PredictionPowered) -> str:
 
 
 def powered_table(document: PredictionPowered, updated: datetime | None) -> Table:
-    """Each system's mean from the ratings alone and with the metric, and what the metric is
-    worth."""
+    """Each system's mean from the ratings alone and with the metric, and how many ratings that
+    equals."""
     return Table(
         id="powered-means",
         caption=f"System means from the ratings alone and with {document.metric}, "
@@ -59,10 +59,10 @@ def powered_table(document: PredictionPowered, updated: datetime | None) -> Tabl
             Column("powered", "Ratings and metric", "estimate", decimals=2, higher_is_better=True),
             Column(
                 "gain",
-                "Worth",
+                "Effective sample size (×)",
                 "number",
                 decimals=2,
-                help="How many times as many ratings would give this interval without the metric.",
+                help="Without the metric, this many times the ratings would give the same interval.",
             ),
             Column(
                 "rated",
@@ -146,10 +146,11 @@ def what_if_table(document: PredictionPowered, at: WhatIf, updated: datetime | N
             Column("powered", "Ratings and metric", "number", decimals=2, higher_is_better=False),
             Column(
                 "gain",
-                "Worth",
+                "Effective sample size (×)",
                 "number",
                 decimals=2,
-                help="As many times the ratings, by (width alone / width)².",
+                help="Without the metric, this many times the ratings would give the same width: "
+                "(width alone / width)².",
             ),
         ),
         rows=tuple(row(system) for system in document.systems),
@@ -157,8 +158,8 @@ def what_if_table(document: PredictionPowered, at: WhatIf, updated: datetime | N
         notes=(
             f"Means of {document.draws} draws of dialogues (seed {document.seed}). With "
             f"fewer than {LEAST_TO_TRUST} rated dialogues the widths flatter the metric, for the "
-            "narrower of two intervals is kept: simulated on USR with 10, a worth of 1.10 by "
-            "widths was 1.02 by the error of the means.",
+            "narrower of two intervals is kept: simulated on USR with 10, 1.10 times the ratings by "
+            "widths were 1.02 by the error of the means.",
         ),
         signature=powered_signature(document),
         updated=updated,
@@ -201,7 +202,7 @@ def curve_points(points: list[WhatIf]) -> list[WidthAt]:
 def caveat_lines(
     document: PredictionPowered, points: list[WhatIf]
 ) -> list[tuple[str, int, list[tuple[int, float]]]]:
-    """(system, position, (dialogues, worth) pairs) of every system."""
+    """(system, position, (dialogues, times the ratings) pairs) of every system."""
     found: dict[int, list[tuple[int, float]]] = {}
     for one in points:
         for system in one.systems:
@@ -218,13 +219,13 @@ def has_unrated(document: PredictionPowered) -> bool:
 
 
 def in_one_sentence(document: PredictionPowered, at: WhatIf | None) -> str:
-    """What the metric is worth, in words."""
+    """How many ratings the metric saves."""
     gains = [system.gain.value for system in document.systems if system.gain.value is not None]
     if has_unrated(document) and gains:
         best = max(gains)
         return (
-            f"With {document.metric} on the responses that nobody rated, the intervals are "
-            f"worth up to {written(best, 2)} times the ratings that people gave."
+            f"With {document.metric} on the responses that nobody rated, the intervals are as "
+            f"narrow as with up to {written(best, 2)} times the ratings alone."
         )
     if at is None:
         return ""

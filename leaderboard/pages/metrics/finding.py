@@ -5,8 +5,9 @@ a worker is asked for one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 from django.utils.safestring import SafeString, mark_safe
@@ -74,11 +75,21 @@ def corpora_with_findings(versions: Sequence[CorpusVersion], most: int) -> list[
     """
     boards = _default_boards(versions)
     shown = sorted(versions, key=lambda one: (one.pk not in boards, one.simulated))[:most]
-    rows = [boards[one.pk] for one in shown if one.pk in boards]
-    documents = stored_answers(metric_leaderboard, rows)
+    found = _findings({one.pk: boards[one.pk] for one in shown if one.pk in boards})
+    computing = _computing(one for one in shown if one.pk not in boards)
+    return [CorpusCard(one, found.get(one.pk), one.pk in computing) for one in shown]
+
+
+def findings(versions: Sequence[CorpusVersion]) -> dict[int, Finding]:
+    """By version, of those whose leaderboard has been computed; nothing is asked for."""
+    return _findings(_default_boards(versions))
+
+
+def _findings(boards: Mapping[int, Analysis]) -> dict[int, Finding]:
+    documents = stored_answers(metric_leaderboard, boards.values())
     default = {
         row.version_id: parse_params({}, documents[row.pk].systems_chosen, documents[row.pk])
-        for row in rows
+        for row in boards.values()
         if row.pk in documents
     }
     tests = {
@@ -91,19 +102,18 @@ def corpora_with_findings(versions: Sequence[CorpusVersion], most: int) -> list[
         and "data_slice" not in row.parameters
     }
     compared = stored_answers(comparisons, tests.values())
-
-    def finding_of(version: int) -> Finding | None:
-        if version not in default:
-            return None
+    found = {}
+    for version in default:
         board, test = boards[version], tests.get(version)
         tested = compared.get(test.pk) if test else None
         marks = (board.pk, board.computed_at, test.computed_at if test and tested else None)
-        return memoize(
-            ("finding", *marks), lambda: _finding(documents[board.pk], default[version], tested)
+        finding = memoize(
+            ("finding", *marks),
+            partial(_finding, documents[board.pk], default[version], tested),
         )
-
-    computing = _computing(one for one in shown if one.pk not in boards)
-    return [CorpusCard(one, finding_of(one.pk), one.pk in computing) for one in shown]
+        if finding is not None:
+            found[version] = finding
+    return found
 
 
 def _computing(versions: Iterable[CorpusVersion]) -> set[int]:
