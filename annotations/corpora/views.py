@@ -27,6 +27,8 @@ from annotations.corpora.forms import (
 )
 from annotations.corpora.shortcuts import version_or_404
 from annotations.corpora.shown_messages import shown_text
+from annotations.corpora.slice_choice import slice_options, slice_or_404
+from annotations.corpora.slices import dialogues_in
 from annotations.corpora.tables import dialogues_table, left_out_table, systems_table
 from annotations.formats.exporters.registry import exporters
 from annotations.formats.importers import jsonl, table
@@ -74,11 +76,15 @@ def corpus(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def dialogues(request: HttpRequest, slug: str) -> HttpResponse:
-    """Its dialogues, 50 a page."""
+    """Its dialogues, or those of a slice, 50 a page."""
     version = version_or_404(request, slug)
-    shown = Paginator(queries.dialogues_with_counts(version), DIALOGUES_A_PAGE).get_page(
-        request.GET.get("page")
-    )
+    data_slice = slice_or_404(request, version)
+    counted = queries.dialogues_with_counts(version)
+    # Keys are counted up in the order of the dialogues; of a slice there may be a million
+    listed = sorted(dialogues_in(version, data_slice)) if data_slice else counted
+    shown = Paginator(listed, DIALOGUES_A_PAGE).get_page(request.GET.get("page"))
+    if data_slice:
+        shown.object_list = counted.filter(pk__in=shown.object_list)
     table = dialogues_table(version, shown)
     context = {
         "section": "corpora",
@@ -86,6 +92,8 @@ def dialogues(request: HttpRequest, slug: str) -> HttpResponse:
         "version": version,
         "page_obj": shown,
         "table": table,
+        "slices": slice_options(version, data_slice),
+        "data_slice": data_slice,
     }
     return page(request, "annotations/dialogues.html", context, [table])
 

@@ -180,6 +180,14 @@ class TestPages:
         assert '<option value="domain:food" selected>domain: food (6)</option>' in shown
         assert "Of the 6 conversations with domain: food alone" in shown
 
+    def test_the_dialogues_of_a_slice_are_listed(
+        self, whole: CorpusVersion, client: Client
+    ) -> None:
+        page = client.get("/corpora/whole/dialogues/", {"slice": "domain:food"})
+        listed = [row.cells["dialogue"].value for row in page.context["table"].rows]
+        assert listed == [f"d{number}" for number in FOOD]
+        assert client.get("/corpora/whole/dialogues/", {"slice": "domain:sea"}).status_code == 404
+
     def test_a_value_of_one_conversation_is_not_offered(
         self, whole: CorpusVersion, client: Client
     ) -> None:

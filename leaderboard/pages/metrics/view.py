@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from annotations.corpora.queries import counts_of
 from annotations.corpora.shortcuts import aspect_or_404, version_or_404
+from annotations.corpora.slice_choice import slice_note, slice_options, slice_or_404
 from annotations.models import CorpusVersion
 from common.cache import memoize
 from common.table_frame import page_writer
@@ -19,7 +20,6 @@ from common.tables.to_html import TableWriter
 from common.web import page
 from leaderboard.answers.metrics import MetricComparisons, MetricCorrelations
 from leaderboard.corpus_context import corpus_context
-from leaderboard.data_slices import slice_note, slice_options, slice_or_404
 from leaderboard.metric_requests import comparison_params, correlation_params
 from leaderboard.pages.judges.items import inspector_links
 from leaderboard.pages.metrics.filters import (

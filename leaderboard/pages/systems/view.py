@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from annotations.corpora.queries import counts_of
 from annotations.corpora.shortcuts import aspect_or_404, version_or_404
+from annotations.corpora.slice_choice import slice_note, slice_options, slice_or_404
 from annotations.models import CorpusVersion
 from common.cache import memoize
 from common.estimates import Estimate
@@ -29,7 +30,6 @@ from leaderboard.answers.systems import (
     SystemStanding,
 )
 from leaderboard.corpus_context import corpus_context
-from leaderboard.data_slices import slice_note, slice_options, slice_or_404
 from leaderboard.figures import Figure
 from leaderboard.metric_requests import slice_params
 from leaderboard.pages.raters.query import rater_effects

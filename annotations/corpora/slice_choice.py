@@ -1,8 +1,9 @@
-"""Of which conversations a leaderboard is: all, or a slice that an address names."""
+"""Of which conversations a page is: all, or a slice that an address names."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
@@ -20,10 +21,12 @@ FEWEST = 2
 
 @dataclass(frozen=True, slots=True)
 class SliceNote:
-    """The slice that is shown, as ``KEY: VALUE``, and how many conversations are in it."""
+    """The slice that is shown, as ``KEY: VALUE``, how many conversations are in it, and its part of
+    an address."""
 
     label: str
     conversations: int
+    query: str
 
 
 def slice_or_404(request: HttpRequest, version: CorpusVersion) -> str:
@@ -51,7 +54,10 @@ def slice_options(version: CorpusVersion, chosen: str) -> list[tuple[str, str]]:
 
 def slice_note(version: CorpusVersion, chosen: str) -> SliceNote | None:
     """None where all conversations are shown."""
-    return SliceNote(_label(version, chosen), slice_size(version, chosen)) if chosen else None
+    if not chosen:
+        return None
+    query = urlencode({"slice": chosen})
+    return SliceNote(_label(version, chosen), slice_size(version, chosen), query)
 
 
 def _label(version: CorpusVersion, chosen: str) -> str:
