@@ -102,6 +102,12 @@ def _with_role_and_content(message: dict[str, Any]) -> dict[str, Any]:
     if "role" in message and ("content" in message or not message.keys() & set(TEXT_KEYS)):
         return message
     found = dict(message)
+    path = found.get("id")
+    if isinstance(inner := found.get("kwargs"), dict) and isinstance(path, list) and path:
+        # LangChain's constructor: its class is the last part of the id
+        kind = str(path[-1]).removesuffix("Chunk").removesuffix("Message").lower()
+        role = inner.get("role", inner.get("type", kind))
+        return {**inner, "role": role, "content": inner.get("content")}
     if isinstance(inner := found.get("data"), dict) and "content" in inner:
         found = {**found, **inner}  # LangChain
         del found["data"]
@@ -389,11 +395,14 @@ def _tool_calls(message: JsonObject) -> tuple[dict[str, Any], ...] | None:
 
 
 def _tool_call(call: JsonObject) -> dict[str, Any] | None:
-    function = call.child("function") if call.has("function") else call
+    named = call.value.get("function")
+    is_name = isinstance(named, str)  # Inspect's
+    function = call.child("function") if call.has("function") and not is_name else call
     if function is None:
         return None
+    name = named if is_name else function.value.get("name")
     arguments = function.value.get("arguments", function.value.get("args"))
-    return tool_call(function.value.get("name"), arguments, call.value.get("id"))
+    return tool_call(name, arguments, call.value.get("id"))
 
 
 def _optional_text(message: JsonObject, key: str) -> str | None:

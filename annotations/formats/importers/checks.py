@@ -546,7 +546,8 @@ def json_fault(value: object) -> str:
     while waiting:
         one, depth = waiting.pop()
         count += 1
-        if count > MAX_VALUES:
+        inside = len(one) if isinstance(one, Mapping | list | tuple) else 0
+        if count + inside > MAX_VALUES:
             return f"holds more than {MAX_VALUES:,} values"
         if depth > MAX_DEPTH:
             return f"is nested more than {MAX_DEPTH} deep"

@@ -59,10 +59,13 @@ NAMES: Mapping[Use, tuple[str, ...]] = {
         *("response", "reply", "answer", "output", "hypothesis", "candidate", "modelresponse"),
         *("systemresponse", "generation", "completion", "botresponse", "assistantresponse"),
         *("modeloutput", "systemoutput", "outputtext", "generatedresponse", "generatedtext"),
-        *("modelanswer", "generatedanswer", "prediction"),
+        *("modelanswer", "generatedanswer", "prediction", "actualoutput"),
         *("antwort", "respuesta", "réponse", "回复", "回答", "応答"),
     ),
-    "reference": ("reference", "references", "gold", "goldresponse", "groundtruth", "target"),
+    "reference": (
+        *("reference", "references", "gold", "goldresponse", "groundtruth", "target"),
+        *("referenceanswer", "referenceresponse", "expectedoutput", "expectedanswer"),
+    ),
     "persona": ("persona", "personab", "personas", "personality"),
     "rater": (
         *("rater", "annotator", "worker", "workerid", "raterid", "annotatorid", "judge"),
@@ -81,11 +84,12 @@ NAMES: Mapping[Use, tuple[str, ...]] = {
     ),
     "comment": (
         *("comment", "comments", "remark", "remarks", "justification", "explanation"),
-        "kommentar",
+        *("rationale", "kommentar"),
     ),
 }
 """Names of columns without blanks, signs and capitals, in several languages; the first name of a
 use wins."""
+_JUDGED = tuple(f"orig{one}" for one in ("instruction", "response", "score"))
 _PERSON = r"(?:rater|annotator|worker|judge|person|user|evaluator|coder|r|a)[ _-]?[0-9]+"
 _RATER = re.compile(_PERSON, re.IGNORECASE)
 _ASPECT_AND_RATER = re.compile(rf"(.+?)[ _./-]+({_PERSON})", re.IGNORECASE)
@@ -198,6 +202,10 @@ def _known_names(heading: Sequence[str]) -> dict[str, str]:
     """The plain name of each column; what stands in brackets (``Rating (1-5)``) is no part of it
     where no other column has the same name without it."""
     without = {name: plain_name(re.sub(r"[(\[][^()\[\]]*[)\]]", "", name)) for name in heading}
+    if judged := {name: one[4:] for name, one in without.items() if one.startswith(_JUDGED)}:
+        # Prometheus: the other names are those of the judge's prompt and answer
+        others = {"origfeedback": "comment", "origreferenceanswer": "reference"}
+        return {name: judged.get(name, others.get(one, "")) for name, one in without.items()}
     counts = Counter(without.values())
     return {name: one if counts[one] == 1 else plain_name(name) for name, one in without.items()}
 

@@ -113,12 +113,15 @@ def numbered_objects(path: Path, problems: Problems) -> Iterator[tuple[int, Json
             yield number, record
 
 
-def object_members(path: Path, problems: Problems) -> Iterator[tuple[str, str, Any]]:
+def object_members(
+    path: Path, problems: Problems, limit: int = MAX_ELEMENT
+) -> Iterator[tuple[str, str, Any]]:
     """Iterate over the members of the one object that a file holds; lists come item by item.
 
     Args:
         path: file in UTF-8.
         problems: collects the fault that is raised.
+        limit: most characters of a value, or of an item of a list.
 
     Returns:
         Iterator over (place, key, value): for a list its items, at ``$.key[0]``, ``$.key[1]``, …,
@@ -128,7 +131,7 @@ def object_members(path: Path, problems: Problems) -> Iterator[tuple[str, str, A
         ImportFailed: as in ``array_elements``.
     """
     with open_file(path, problems, taken="JSON") as file:
-        text = JsonText(file, problems)
+        text = JsonText(file, problems, limit)
         text.what = "object"
         if text.next_character("$") != "{":
             problems.stop("$", "", f"must be an object; found {text.described()}")

@@ -30,7 +30,10 @@ _PAIRS = (("request", "response"), ("inputs", "outputs"), ("input", "output"))
 _LISTS = ("messages", "input", "contents", "chat_history")
 _TEXTS = ("prompt", "input", "question", "query", "text", "content")
 _ANSWERS = ("output", "answer", "text", "content", "output_text", "result", "response")
-_SCORES = "scores"
+_SCORES = ("scores", "feedback_stats")
+"""Braintrust's, and LangSmith's means."""
+_NO_ANSWERS = ("tool", "retriever", "prompt", "parser", "embedding")
+"""Types of LangSmith's runs in which no model answers."""
 _IDS = ("id", "run_id", "request_id", "trace_id")
 
 
@@ -56,7 +59,9 @@ def _request_messages(row: JsonObject, key: str) -> tuple[Message, ...] | None:
     _, prompt = system_prompt(request)
     before = (prompt,) if prompt else ()
     for name in _LISTS:
-        if isinstance(value.get(name), list):
+        if isinstance(listed := value.get(name), list):
+            if len(listed) == 1 and isinstance(listed[0], list):  # LangChain: a list a prompt
+                request = replace(request, value={**value, name: listed[0]})
             messages = read_messages(request, name)
             return None if messages is None else (*before, *messages)
     text = next((value[name] for name in _TEXTS if isinstance(value.get(name), str)), None)
@@ -76,6 +81,8 @@ def _answered(value: Any) -> list[dict[str, Any]]:
         return []
     if isinstance(choices := value.get("choices"), list):
         return [one for choice in choices if isinstance(choice, dict) for one in _choice(choice)]
+    if isinstance(generations := value.get("generations"), list):
+        return [one for each in generations for one in _generated(each)]
     if isinstance(message := value.get("message"), dict):
         return [message]
     if isinstance(items := value.get("output", value.get("messages")), list):
@@ -91,6 +98,15 @@ def _choice(choice: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield choice["message"]
     elif isinstance(choice.get("text"), str):
         yield {"role": ASSISTANT, "content": choice["text"]}
+
+
+def _generated(value: Any) -> Iterator[dict[str, Any]]:
+    """LangChain's generations, a list of them a prompt."""
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, dict) and isinstance(one.get("message"), dict):
+            yield one["message"]
+        elif isinstance(one, dict) and isinstance(one.get("text"), str):
+            yield {"role": ASSISTANT, "content": one["text"]}
 
 
 def _of_items(items: list[Any]) -> list[dict[str, Any]]:
@@ -114,6 +130,9 @@ def _of_items(items: list[Any]) -> list[dict[str, Any]]:
 
 def _body(path: Path, problems: Problems) -> Iterator[Placed]:
     for number, row in numbered_objects(path, problems):
+        if row.value.get("run_type") in _NO_ANSWERS:
+            row.problems.skip(row.where, "run_type", f"is {row.value['run_type']}: no answer")
+            continue
         keys = _keys(row.value)
         if keys is None:
             row.complain("", "has no request and response")
@@ -139,7 +158,7 @@ def _records_of_row(
     )
     system = clean_name(next(filter(None, systems), None) or row.value.get("model")) or ASSISTANT
     name = next((clean_name(row.value[key]) for key in _IDS if row.value.get(key)), str(number))
-    metadata = rest_of(row, (request_key, response_key, "model", _SCORES, *_IDS))
+    metadata = rest_of(row, (request_key, response_key, "model", *_SCORES, *_IDS))
     if isinstance(request := row.value[request_key], dict):
         metadata |= {key: one for key, one in request.items() if key not in (*_LISTS, *_TEXTS)}
         metadata.pop("model", None)
@@ -155,11 +174,13 @@ def _records_of_row(
                 parts=answer.parts,
                 metadata=answer.metadata,
             )
-    scores = row.value.get(_SCORES)
-    for aspect, value in scores.items() if isinstance(scores, dict) else ():
-        if (score := score_of(value)) is not None:
-            rating = RatingRecord(name, 0, system, DATASET, aspect, score)
-            dialogue.judgements.append((rating, row.where, f"{_SCORES}.{aspect}"))
+    for key in _SCORES:
+        scores = row.value.get(key)
+        for aspect, value in scores.items() if isinstance(scores, dict) else ():
+            score = score_of(value.get("avg") if isinstance(value, dict) else value)
+            if score is not None:
+                rating = RatingRecord(name, 0, system, DATASET, aspect, score)
+                dialogue.judgements.append((rating, row.where, f"{key}.{aspect}"))
     yield from dialogue.records()
 
 
@@ -175,9 +196,10 @@ def _detect(sample: FileSample) -> float:
 
 _DESCRIPTION = """\
 A JSON array or JSON lines: a call of a model a record, with `request` and `response` (or `input`
-and `output`, `inputs` and `outputs`) as OpenAI's and Anthropic's interfaces have them. Each is a
+and `output`, `inputs` and `outputs`) as OpenAI's, Anthropic's and LangChain's have them. Each is a
 dialogue; each choice is a response, or a further sample, of the system that the answer's `model`
-names, else the request's. `scores`, numbers by name, are scores of the rater `dataset`. All other
+names, else the request's. `scores`, numbers by name, and the means of `feedback_stats` are scores
+of the rater `dataset`; LangSmith's runs of tools and retrievers are left out. All other
 fields are metadata; a record without an answer is left out and reported."""
 _EXAMPLE = (
     '{"request": {"model": "baker-1", "messages": [{"role": "user", "content": "Is the oven hot?"}'

@@ -6,11 +6,19 @@ import re
 from collections.abc import Collection as Names
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 from annotations.formats.importers.base import Importer, Placed
-from annotations.formats.importers.collected import DATASET, OVERALL, Collection, clean_name
+from annotations.formats.importers.chat_messages import parsed_json
+from annotations.formats.importers.collected import (
+    DATASET,
+    OVERALL,
+    Collection,
+    clean_name,
+    score_of,
+)
 from annotations.formats.importers.column_mapping import NAMES, plain_name
 from annotations.formats.importers.crossed import VotesOfOne, refuse_large
 from annotations.formats.importers.data_files import data_size
@@ -27,13 +35,24 @@ _RESPONSES = (
     *("response", "answer", "output", "completion", "reply", "text", "summary", "generation"),
     *("candidate", "humanref", "modelresponse", "systemresponse"),
 )
-_SYSTEMS = ("model", "system", "generator", "modelname", "systemname", "bot")
+_BODY = "body"
+"""Behind the arm: ``answer1_body`` (JudgeLM)."""
+_SYSTEMS = ("model", "system", "generator", "modelname", "systemname", "bot", "answermodelid")
+_BOTH_SYSTEMS = "cmpkey"
+"""Names both, with ``_`` between them (PandaLM)."""
+_BOTH_SCORES = "score"
+_JUDGES_OWN = ("instruction", "input", "output")
 _SCORES = ("score", "rating")
 _VOTES = (
     *("winner", "preference", "preferred", "vote", "choice", "chosen", "better", "verdict"),
     *("betterresponse", "betterresponseid", "overallpreference", "preferredresponse"),
-    *("preferredmodel", "judgment", "judgement", "labels", "label"),
+    *("preferredmodel", "judgment", "judgement", "labels", "label", "preferencestrength"),
 )
+_VOTE_OF_RATER = re.compile(r"(?:annotator|rater|label|worker|judge|vote)[ _-]?[0-9]+", re.I)
+_JUDGMENT = "text"
+_SCORES_AHEAD = re.compile(r"\s*(\d{1,3}(?:\.\d{1,9})?)[ ,]+(\d{1,3}(?:\.\d{1,9})?)\s*\n")
+_FIRST_ROWS = 1_000
+"""By which a scale from −3 to 3 (HelpSteer) is known."""
 _TIES = frozenset(
     [
         *("tie", "ties", "tied", "equal", "same", "draw", "both", "neutral", "neither"),
@@ -62,11 +81,13 @@ class _Columns:
     stem: str
     responses: tuple[str, str]
     systems: tuple[str, str]
+    both_systems: str
     scores: tuple[str, str]
-    vote: str
+    both_scores: str
+    votes: tuple[str, ...]
     conversation: str
     context: str
-    prompt: str
+    prompts: tuple[str, ...]
     rater: str
     aspect: str
     comment: str
@@ -74,10 +95,18 @@ class _Columns:
     @classmethod
     def of(cls, keys: Names[str]) -> _Columns | None:
         plain = {plain_name(key): key for key in reversed(list(keys))}
+        if judged := {name[4:]: key for name, key in plain.items() if name.startswith("orig")}:
+            # Prometheus: the plain names are those of the judge's prompt
+            plain = {name: key for name, key in plain.items() if name not in _JUDGES_OWN} | judged
 
         def pair(stems: tuple[str, ...], arms: tuple[str, str]) -> tuple[str, tuple[str, str]]:
             for stem in stems:
-                for names in ([f"{stem}{one}" for one in arms], [f"{one}{stem}" for one in arms]):
+                for names in (
+                    [f"{stem}{one}" for one in arms],
+                    [f"{one}{stem}" for one in arms],
+                    [f"{stem}{one}{_BODY}" for one in arms],
+                    [f"{stem[:6]}{one}{stem[6:]}" for one in arms],
+                ):
                     if all(name in plain for name in names):
                         return stem, (plain[names[0]], plain[names[1]])
             return "", ("", "")
@@ -87,23 +116,38 @@ class _Columns:
 
         for arms in _ARMS:
             stem, responses = pair(_RESPONSES, arms)
-            if stem and (vote := one(_VOTES)):
-                of_systems = (pair(_SYSTEMS, one)[1] for one in (arms, *_ARMS))
-                systems = next((one for one in of_systems if one[0]), ("", ""))
-                _, scores = pair(_SCORES, arms)
+            if not stem:
+                continue
+            of_systems = (pair(_SYSTEMS, one)[1] for one in (arms, *_ARMS))
+            systems = next((one for one in of_systems if one[0]), ("", ""))
+            _, scores = pair(_SCORES, arms)
+            votes = tuple(filter(None, [one(_VOTES)])) or tuple(
+                sorted(key for key in keys if _VOTE_OF_RATER.fullmatch(key))
+            )
+            both_scores = "" if scores[0] or votes else one((_BOTH_SCORES,))
+            prompts: tuple[str, ...] = (one((*NAMES["prompt"], "questionbody")),)
+            if prompts == (plain.get("instruction"),) and "input" in plain:
+                prompts += (plain["input"],)
+            if votes or scores[0] or both_scores:
                 return cls(
-                    *(arms, stem, responses, systems, scores, vote),
-                    *(one(NAMES["conversation"]), one(NAMES["context"]), one(NAMES["prompt"])),
+                    *(arms, stem, responses, systems, one((_BOTH_SYSTEMS,)), scores, both_scores),
+                    *(votes, one(NAMES["conversation"])),
+                    *(one(NAMES["context"]), prompts),
                     *(one(NAMES["rater"]), one(NAMES["aspect"]), one(NAMES["comment"])),
                 )
         return None
 
     def used(self) -> set[str]:
-        named = (self.vote, self.conversation, self.context, self.prompt, self.rater, self.aspect)
-        return {*self.responses, *self.systems, *self.scores, *named, self.comment}
+        pairs = (*self.responses, *self.systems, *self.scores, *self.votes, *self.prompts)
+        named = (self.conversation, self.context, self.rater, self.aspect, self.comment)
+        return {*pairs, *named, self.both_systems, self.both_scores}
 
-    def preferred(self, written: str, systems: tuple[str, str]) -> Preferred | None:
+    def preferred(
+        self, written: str, systems: tuple[str, str], is_signed: bool
+    ) -> Preferred | None:
         """What a vote says; None where it names neither."""
+        if is_signed and (number := number_in(written)) is not None:
+            return "tie" if number == 0 else "a" if number < 0 else "b"
         if written == _BRACKETED_TIE:
             return "tie"
         if more := _MORE.fullmatch(written):
@@ -156,12 +200,24 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     collection, votes = Collection(problems), VotesOfOne()
     ids: dict[tuple[str, ...], str] = {}
     columns: _Columns | None = None
+    is_signed = False
     for line, row in read_rows(path, problems):
-        columns = columns or _Columns.of(row)
         if columns is None:
-            problems.stop(line, "", "has not the columns of two responses and of a vote")
-        _take(row, columns, line, collection, ids, votes)
+            columns = _Columns.of(row)
+            if columns is None:
+                problems.stop(line, "", "has not the columns of two responses and of a vote")
+            is_signed = _is_signed(path, columns)
+        _take(row, columns, line, collection, ids, votes, is_signed)
     yield from collection.records()
+
+
+def _is_signed(path: Path, columns: _Columns) -> bool:
+    """Whether votes are on a scale below and above 0 (HelpSteer: −3 is for the first one)."""
+    numbers = (
+        number_in(row.get(columns.votes[0], ""))
+        for _, row in islice(read_rows(path, Problems(path.name)), _FIRST_ROWS)
+    )
+    return len(columns.votes) == 1 and any(one is not None and one < 0 for one in numbers)
 
 
 def _take(
@@ -171,12 +227,16 @@ def _take(
     collection: Collection,
     ids: dict[tuple[str, ...], str],
     votes: VotesOfOne,
+    is_signed: bool,
 ) -> None:
     problems = collection.problems
     texts = (row[columns.responses[0]].strip(), row[columns.responses[1]].strip())
     named = tuple(clean_name(row.get(name)) for name in columns.systems)
+    if not any(named) and row.get(columns.both_systems, "").count("_") == 1:
+        named = tuple(map(clean_name, row[columns.both_systems].split("_")))
     systems = (named[0] or columns.responses[0], named[1] or columns.responses[1])
-    context, prompt = row.get(columns.context, ""), row.get(columns.prompt, "").strip()
+    context = row.get(columns.context, "")
+    prompt = "\n".join(filter(None, (_prompt_text(row.get(one, "")) for one in columns.prompts)))
     name = clean_name(row.get(columns.conversation))
     if not name:
         key = (context, prompt) if all(named) else (context, prompt, *texts)
@@ -192,28 +252,72 @@ def _take(
     used = columns.used()
     metadata = {key: text for key, text in row.items() if key not in used and not is_missing(text)}
     rater = clean_name(row.get(columns.rater)) or DATASET
-    for heading, system in zip(columns.scores, systems, strict=True):
-        score = number_in(row.get(heading, "")) if heading else None
+    scores = _scores(row, columns)
+    for system, score in zip(systems, scores, strict=True):
         if score is not None and not sample:
             one.rate(0, system, rater, "score", score, line)
-    written = row[columns.vote].strip()
-    if is_missing(written):
-        problems.skip(line, columns.vote, "is empty: no vote")
-        return
-    preferred = columns.preferred(written, systems)
-    if preferred is None:
-        arms = " nor ".join(columns.arms)
-        problems.add(line, columns.vote, f"names neither {arms}, nor a tie: {written[:50]!r}")
-        return
     aspect = clean_name(row.get(columns.aspect)) or OVERALL
-    record = PreferenceRecord(
-        *(name, 0, *systems, preferred, rater),
-        votes.name(aspect, (name, *systems, rater)),
-        sample_b=sample,
-        comment=row.get(columns.comment, "").strip(),
-        metadata=metadata,
-    )
-    one.prefer(record, line)
+    for heading, voter, preferred in _preferred(row, columns, systems, scores, is_signed, rater):
+        written = row.get(heading, "").strip()
+        if preferred == "":
+            problems.skip(line, heading, "is empty: no vote")
+        elif preferred is None:
+            arms = " nor ".join(columns.arms)
+            problems.add(line, heading, f"names neither {arms}, nor a tie: {written[:50]!r}")
+        else:
+            record = PreferenceRecord(
+                *(name, 0, *systems, preferred, voter),
+                votes.name(aspect, (name, *systems, voter)),
+                sample_b=sample,
+                comment=row.get(columns.comment, "").strip(),
+                metadata=metadata,
+            )
+            one.prefer(record, line)
+
+
+def _prompt_text(written: str) -> str:
+    """The text of a prompt, which WebGPT has within an object."""
+    value = parsed_json(written)
+    text = value.get("full_text", value.get("text")) if isinstance(value, dict) else None
+    return text.strip() if isinstance(text, str) else written.strip()
+
+
+def _scores(row: Mapping[str, str], columns: _Columns) -> tuple[float | None, float | None]:
+    """Of the two responses, from two columns or one with a list of both."""
+    if columns.both_scores:
+        both = parsed_json(row[columns.both_scores])
+        if isinstance(both, list) and len(both) == 2:
+            first, second = score_of(both[0]), score_of(both[1])
+            if first is not None and second is not None:
+                return first, second
+        if written := _SCORES_AHEAD.match(row.get(_JUDGMENT, "")):  # JudgeLM
+            return float(written[1]), float(written[2])
+        return None, None
+    first, second = (number_in(row.get(one, "")) if one else None for one in columns.scores)
+    return first, second
+
+
+def _preferred(
+    row: Mapping[str, str],
+    columns: _Columns,
+    systems: tuple[str, str],
+    scores: tuple[float | None, float | None],
+    is_signed: bool,
+    rater: str,
+) -> Iterator[tuple[str, str, Preferred | Literal[""] | None]]:
+    """Each vote of a row: its column, its rater, and whom it prefers; "" for none, None where it
+    cannot be read. Without columns of votes the higher of two scores is preferred."""
+    for heading in columns.votes:
+        voter = rater if len(columns.votes) == 1 else heading
+        written = row[heading].strip()
+        yield (
+            heading,
+            voter,
+            "" if is_missing(written) else columns.preferred(written, systems, is_signed),
+        )
+    first, second = scores
+    if not columns.votes and first is not None and second is not None:
+        yield "", rater, "tie" if first == second else "a" if first > second else "b"
 
 
 def _detect(sample: FileSample) -> float:

@@ -18,7 +18,7 @@ HUMAN_DIALOGUES = (
 )
 LOGS = (
     *("messages", "sharegpt", "message-rows", "lmsys-chat", "wildchat", "openai-batch"),
-    *("otel-genai", "chatgpt", "multiwoz", "request-logs"),
+    *("otel-genai", "chatgpt", "multiwoz", "request-logs", "chat-text", "helm"),
 )
 
 
@@ -29,7 +29,7 @@ def test_the_example_can_be_imported(tmp_path: Path, name: str) -> None:
     (part,) = surveyed(name, file_of(tmp_path, IMPORTERS[name].example))
     counts = part.counts
     assert counts.turns or counts.messages
-    assert (counts.responses > 0) == (name not in HUMAN_DIALOGUES)
+    assert (counts.responses > 0) == (name not in (*HUMAN_DIALOGUES, "topical-chat"))
     judged = counts.ratings + counts.labels + counts.preferences > 0
     assert judged == (name not in (*HUMAN_DIALOGUES, *LOGS))
 

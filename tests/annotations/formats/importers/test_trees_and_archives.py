@@ -312,6 +312,13 @@ def test_an_archive_in_archives_is_not_unpacked_for_ever(
 
 ASKED = [{"role": "user", "content": "Is it hot?"}]
 CHOICE = {"message": {"role": "assistant", "content": "Not yet."}}
+
+
+def constructed(kind: str, text: str) -> dict[str, Any]:
+    path = ["langchain", "schema", "messages", kind]
+    return {"lc": 1, "type": "constructor", "id": path, "kwargs": {"content": text}}
+
+
 CALLS: dict[str, dict[str, Any]] = {
     "chat completions": {
         "request": {"model": "alias", "messages": ASKED},
@@ -332,6 +339,12 @@ CALLS: dict[str, dict[str, Any]] = {
     "runs": {
         "inputs": {"question": "Is it hot?"},
         "outputs": {"output": "Not yet."},
+        "model": "m1",
+    },
+    "runs of LangChain": {
+        "run_type": "llm",
+        "inputs": {"messages": [[constructed("HumanMessage", "Is it hot?")]]},
+        "outputs": {"generations": [[{"message": constructed("AIMessageChunk", "Not yet.")}]]},
         "model": "m1",
     },
 }
@@ -362,6 +375,15 @@ def test_choices_are_samples_and_scores_are_ratings(tmp_path: Path) -> None:
     ]
     [rating] = of_type(records, RatingRecord)
     assert (rating.aspect, rating.rater, rating.score) == ("fluency", "dataset", 0.5)
+
+
+def test_means_of_feedback_are_scores_and_runs_of_tools_are_left_out(tmp_path: Path) -> None:
+    judged = {**CALLS["runs"], "feedback_stats": {"tact": {"n": 2, "avg": 0.75}, "note": None}}
+    path = lines_of(tmp_path, [judged, {**CALLS["runs"], "run_type": "tool"}])
+    records = read("request-logs", path)
+    assert [(one.aspect, one.score) for one in of_type(records, RatingRecord)] == [("tact", 0.75)]
+    (part,) = survey(importers()["request-logs"], path)
+    assert (part.counts.responses, part.skipped_count) == (1, 1)
 
 
 def test_a_call_without_an_answer_is_reported(tmp_path: Path) -> None:
