@@ -11,7 +11,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from annotations.campaigns.forms.answers import SPANS_AT_ONCE, control_name
-from annotations.campaigns.models import RatingRevision
+from annotations.campaigns.models import Assignment, RatingRevision
 from annotations.campaigns.plan.lists import MOST_SYSTEMS
 from annotations.campaigns.queries.work_queue import ItemView
 from annotations.questions.answers import Material, numeric
@@ -361,6 +361,18 @@ def _in_words(question: Question, answer: Any) -> str:
         )
         return "; ".join(f"{key}: {', '.join(words) or '–'}" for key, words in pairs)
     return word(answer)
+
+
+def expected_order(question: Question, assignment: Assignment) -> str:
+    """Of a training item whose texts are compared, the right answer, as this rater saw them."""
+    order = assignment.shown or ([1, 0] if assignment.is_swapped else [0, 1])
+    best, worst = order.index(0), order.index(len(order) - 1)
+    if question.type == "preference":
+        return _("second") if best else _("first")
+    return _("response %(best)s best, response %(worst)s worst") % {
+        "best": best + 1,
+        "worst": worst + 1,
+    }
 
 
 def material_of(view: ItemView) -> Material:

@@ -318,6 +318,31 @@ def preferences_in(answer: Mapping[str, Any], shown: Sequence[str]) -> list[tupl
     return found
 
 
+def has_right_ends(question: Question, answer: Any, shown: Sequence[int]) -> bool | None:
+    """Whether an answer puts the first of several texts first and the last of them last.
+
+    Args:
+        question: a preference; or a ranking, or best and worst, of the responses shown.
+        answer: its canonical answer.
+        shown: which of the texts stood at each place of the page, counted from 0.
+
+    Returns:
+        False also where others are tied with the first or the last. None where a rater cannot
+        judge, or did not answer.
+    """
+    if answer is None or answer == CANNOT_JUDGE:
+        return None
+    first, last = shown.index(0), shown.index(len(shown) - 1)
+    if question.type == "preference":
+        return preferred(answer) == "ab"[first]
+    best, worst = str(first + 1), str(last + 1)
+    if question.type == "best_worst":
+        return bool(answer["best"] == best and answer["worst"] == worst)
+    return all(answer[best] < rank for place, rank in answer.items() if place != best) and all(
+        answer[worst] > rank for place, rank in answer.items() if place != worst
+    )
+
+
 # --- fields of a web form -------------------------------------------------------------------------
 
 

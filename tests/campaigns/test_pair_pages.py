@@ -54,7 +54,7 @@ def typed(version: CorpusVersion, kind: str, **changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("kind", "template", "others"),
     [
-        ("pair", "pairwise", {"pairwise-graded"}),
+        ("pair", "pairwise", {"pairwise-graded", "pairwise-graded-7"}),
         ("dialogue_pair", "acute-eval", {"mt-bench-pair"}),
     ],
 )
@@ -65,7 +65,7 @@ def test_choosing_the_kind_offers_its_templates_with_one_chosen(
     form = organiser.post(reverse("campaign-new"), changed).context["form"]
     assert form["template"].value() == template
     assert {name for name, _ in form.fields["template"].choices} == {template, *others}
-    assert not {"label_1", "axes", "pass_mark"} & set(form.fields)
+    assert not {"label_1", "axes"} & set(form.fields)
 
 
 def test_a_template_and_opening_make_the_pairs(organiser: Client) -> None:

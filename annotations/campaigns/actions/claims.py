@@ -61,8 +61,8 @@ FIRST_PAIRED_READ, ENOUGH_PAIRED = 512, 128
 State = Assignment.State
 
 FreeSlot = tuple[int, int, int, int, int | None, int | None, bool, int | None, str | None]
-"""Slot, item, dialogue, ordinal, system, second system, whether the rater has a stake in one, the
-rater's own row of the item and its state."""
+"""Slot, item, dialogue, ordinal, system, second system, whether the rater has a conflict of
+interest, the rater's own row of the item and its state."""
 
 
 @dataclass(slots=True)
@@ -91,7 +91,7 @@ def claim_regular(
     if (
         check := _attention_item(rater, latest, avoided_dialogues(window.candidates, seen))
     ) is not None:
-        return _lease(rater, *check, propensity=None, now=now)
+        return _lease_check(rater, *check, now=now)
     adaptive = _is_adaptive(rater)
     weights = weights_now(rater.campaign) if adaptive else {}
     while window.candidates:
@@ -174,7 +174,21 @@ def claim_check(
     rater: Participation, item: Item, given_back: Assignment | None, now: datetime
 ) -> Assignment:
     """A training item: every rater's, so without a slot."""
-    return _lease(rater, item, given_back.pk if given_back else None, propensity=None, now=now)
+    return _lease_check(rater, item, given_back.pk if given_back else None, now)
+
+
+def _lease_check(
+    rater: Participation, item: Item, given_back: int | None, now: datetime
+) -> Assignment:
+    """Texts that are compared come in an order of this rater's own, as regular items do."""
+    campaign = rater.campaign
+    order: dict[str, Any] = {}
+    if campaign.is_of_pairs:
+        order["is_swapped"] = shows_second_first(rater.seed, rater.offered)
+    elif campaign.compares:
+        places = range(len(item.texts))
+        order["shown"] = shown_order(places, item.pk, rater.position + 1, campaign.seed)
+    return _lease(rater, item, given_back, propensity=None, now=now, **order)
 
 
 def more_may_come(rater: Participation) -> bool:
@@ -251,7 +265,7 @@ def _free_slots(is_of_lists: bool, has_end: bool, size: int) -> CompiledQuery[Sl
 
     def free() -> QuerySet[Any]:
         own = Q(item__assignments__participation=Given("rater"))
-        stake = conflicting_with(
+        has_conflict = conflicting_with(
             Given("user"), Given("campaign") if is_of_lists else None, "item__"
         )
         until = Q(ordinal__lt=Given("end")) if has_end else Q()
@@ -259,11 +273,13 @@ def _free_slots(is_of_lists: bool, has_end: bool, size: int) -> CompiledQuery[Sl
             Slot.objects.filter(
                 until, campaign=Given("campaign"), holder__isnull=True, ordinal__gte=Given("begin")
             )
-            .annotate(own=FilteredRelation("item__assignments", condition=own), has_stake=stake)
+            .annotate(
+                own=FilteredRelation("item__assignments", condition=own), has_conflict=has_conflict
+            )
             .order_by("ordinal")
             .values_list(
                 *("pk", "item_id", "item__dialogue_id", "ordinal"),
-                *("item__system_id", "item__system_b_id", "has_stake", "own__pk", "own__state"),
+                *("item__system_id", "item__system_b_id", "has_conflict", "own__pk", "own__state"),
             )[:size]
         )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -24,9 +24,11 @@ from annotations.campaigns.plan.pairs import NotConnected, first_orders
 from annotations.campaigns.queries.allocation import compared_question
 from annotations.campaigns.queries.planning import (
     Question,
+    is_of_turns,
     items_to_make,
     planned_items,
     question_of,
+    responses_of_check,
 )
 from annotations.campaigns.queries.ratings import scale_of_checks
 from annotations.corpora import staging
@@ -76,7 +78,25 @@ def what_is_missing(campaign: Campaign) -> list[str]:
         )
     if campaign.kind == Campaign.Kind.COLLECTION and not campaign.dialogues_per_system:
         missing.append(_("Say how many dialogues are wanted."))
+    if campaign.takes_checks and _has_other_checks(campaign):
+        missing.append(
+            _(
+                "Training and attention items show something else than the campaign's other items: "
+                "remove them and upload them again."
+            )
+        )
     return missing + (_what_a_form_rules_out(campaign) if campaign.form is not None else [])
+
+
+def _has_other_checks(campaign: Campaign) -> bool:
+    """They were uploaded for another kind, or another number of systems."""
+    of_turns, responses = is_of_turns(campaign), responses_of_check(campaign)
+    checks = campaign.items.exclude(role=Item.Role.REGULAR).annotate(turns=Count("dialogue__turns"))
+    return any(
+        (turn is not None) != of_turns or len(texts) != responses * (1 if of_turns else turns)
+        for turn, turns, texts in checks.values_list("turn_id", "turns", "texts")
+        if texts or responses > 1  # else a system's response is shown
+    )
 
 
 def _what_comparing_needs(campaign: Campaign) -> list[str]:

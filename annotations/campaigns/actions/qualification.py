@@ -17,7 +17,7 @@ from annotations.campaigns.models import (
     Participation,
     RatingRevision,
 )
-from annotations.campaigns.queries.ratings import main_aspect, qualified, scored_aspect
+from annotations.campaigns.queries.ratings import qualified, score_of_checks
 
 Qualification = Participation.Qualification
 State = Assignment.State
@@ -47,23 +47,26 @@ def settle(rater: Participation) -> None:
     """Set whether the rater passed, all training items being rated or skipped. The caller stores
     it.
 
-    Right is a first score (of a form, of its main question) within the item's range: the second
-    comes after the answer was shown. A skipped item is not right. Without training items or without
-    a pass mark everyone passes.
+    Right is a first score (of a form, of its main question; of a comparison, of the order of the
+    item's texts) within the item's range: the second comes after the answer was shown. A skipped
+    item is not right. Without training items or without a pass mark everyone passes.
     """
     training = _training_of(rater)
     requested, mark = training.count(), rater.campaign.pass_mark
     if not requested or mark is None:
         rater.qualification = Qualification.PASSED
         return
-    scored = scored_aspect(rater.campaign, main_aspect(rater.campaign))
+    column, score_of = score_of_checks(rater.campaign)
     first = RatingRevision.objects.filter(
         assignment__participation=rater, assignment__item__in=training, number=1
-    ).values_list(scored.column, "assignment__item__lowest", "assignment__item__highest")
+    ).values_list(
+        *("assignment__item__lowest", "assignment__item__highest"),
+        *(column, "assignment__is_swapped", "assignment__shown"),
+    )
     right = sum(
         lowest <= score <= highest
-        for value, lowest, highest in first
-        if (score := scored.score(value)) is not None
+        for lowest, highest, *rating in first
+        if (score := score_of(*rating)) is not None
     )
     rater.qualification = (
         Qualification.PASSED if right / requested >= mark - _ROUNDING else Qualification.FAILED

@@ -23,7 +23,7 @@ RATED = ("template", "axes", "axes_below", "raters_per_item", *LABELS)
 SPREAD = ("allocation", "target", "target_pairs", "target_width")
 PAIRS = (
     *("version", "systems", "dialogues", "pairs", "seed", "template", "raters_per_item"),
-    *(*SPREAD, "budget"),
+    *(*SPREAD, "budget", "pass_mark", "attention_every"),
 )
 TEMPLATE_OF_KIND = {
     Kind.PAIR: "pairwise",
@@ -54,7 +54,10 @@ FIELDS_OF_KIND: dict[str, tuple[str, ...]] = {
     ),
     Kind.PAIR: PAIRS,
     Kind.DIALOGUE_PAIR: PAIRS,
-    Kind.SYSTEMS: ("version", "systems", "dialogues", "seed", "template", "raters_per_item"),
+    Kind.SYSTEMS: (
+        *("version", "systems", "dialogues", "seed", "template", "raters_per_item"),
+        *("pass_mark", "attention_every"),
+    ),
     Kind.INTERACTIVE: ("version", "chat_systems", "dialogues", "seed", *RATED, "utterances"),
     Kind.COLLECTION: ("dialogues", "seed", "utterances"),
 }

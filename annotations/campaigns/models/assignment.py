@@ -30,7 +30,8 @@ class Item(models.Model):
 
     Training and attention items are judged by every rater and hold no slots. Theirs may be
     ``texts`` of the organiser's own: one response at turn level, one for each turn at dialogue
-    level. ``lowest`` to ``highest`` is the range that counts as right.
+    level; where systems are compared those of the best come first and those of the worst last.
+    ``lowest`` to ``highest`` is the range that counts as right.
     """
 
     class Role(models.TextChoices):

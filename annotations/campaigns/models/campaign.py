@@ -320,6 +320,12 @@ class Campaign(models.Model):
         return self.kind in COMPARED
 
     @property
+    def takes_checks(self) -> bool:
+        """Whether it can have training and attention items. What a system will say in a chat is not
+        known beforehand."""
+        return self.kind in ("turn", "dialogue", *COMPARED)
+
+    @property
     def compared_column(self) -> Literal["", "system_b", "systems"]:
         """Where its files name the systems that were compared with the first."""
         if self.is_of_pairs:

@@ -8,6 +8,10 @@ One object a line::
 
 ``turn`` only at turn level; there ``text`` may stand for ``system``, at dialogue level ``texts``,
 one for each turn. An attention item always has its own.
+
+Where responses are compared, ``texts`` has those that stand side by side, from the best to the
+worst (of whole dialogues, a list each with a text for each turn); raters see them in an order of
+their own, and what is right follows.
 """
 
 from __future__ import annotations
@@ -28,6 +32,9 @@ LONGEST_FEEDBACK = 2_000
 KNOWN_FIELDS = frozenset(
     {"role", "dialogue", "turn", "system", "text", "texts", "lowest", "highest", "feedback"}
 )
+RIGHT = 1
+"""Of a comparison, the score of an answer that puts the first text first and the last last; of
+others it is 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,8 @@ class BadCheckFile(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CheckItem:
-    """``turn`` is None at dialogue level. Either ``system`` is named or ``texts`` are given."""
+    """``turn`` is None at dialogue level. Either ``system`` is named or ``texts`` are given; of
+    responses that are compared all texts of the best come first."""
 
     role: str
     dialogue: str
@@ -80,10 +88,15 @@ class Answers:
 
 
 def read_check_items(
-    data: bytes, level: CheckedLevel, corpus: Answers, scale: tuple[int, int] = (LOWEST, HIGHEST)
+    data: bytes,
+    level: CheckedLevel,
+    corpus: Answers,
+    scale: tuple[int, int] = (LOWEST, HIGHEST),
+    compared: int = 0,
 ) -> list[CheckItem]:
-    """All of the file's items, whose ranges lie on ``scale``. Raises ``BadCheckFile`` with up to 20
-    faults, each with its line and field."""
+    """All of the file's items, whose ranges lie on ``scale``. ``compared``: how many responses, or
+    systems' dialogues, stand side by side; 0 where one is rated alone. Raises ``BadCheckFile`` with
+    up to 20 faults, each with its line and field."""
     if len(data) > LARGEST_FILE:
         raise BadCheckFile(
             [
@@ -98,7 +111,7 @@ def read_check_items(
         raise BadCheckFile(
             [Fault(0, "", f"the file is not UTF-8 (byte {error.start + 1})")]
         ) from None
-    reader = _Reader(level, corpus, scale)
+    reader = _Reader(level, corpus, scale, compared)
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             reader.read(number, line)
@@ -118,9 +131,12 @@ class _FieldFault(Exception):
 
 
 class _Reader:
-    def __init__(self, level: CheckedLevel, corpus: Answers, scale: tuple[int, int]) -> None:
+    def __init__(
+        self, level: CheckedLevel, corpus: Answers, scale: tuple[int, int], compared: int
+    ) -> None:
         self.level = level
         self.scale = scale
+        self.compared = compared
         self.corpus = corpus
         self.items: list[CheckItem] = []
         self.faults: list[Fault] = []
@@ -151,6 +167,9 @@ class _Reader:
             raise _FieldFault("role", "must be training or attention")
         dialogue = self._dialogue(record)
         turn = self._turn(record, dialogue)
+        if self.compared:
+            texts = self._compared_texts(record, dialogue)
+            return CheckItem(role, dialogue, turn, None, texts, RIGHT, RIGHT, _feedback(record))
         if role == "attention" and "system" in record:
             # The campaign may give a rater the same response, and seeing it twice tells which one
             # was the check.
@@ -200,6 +219,24 @@ class _Reader:
             return self._system(record["system"], dialogue, turn), ()
         given = [record[own]] if self.level == "turn" else record[own]
         return None, self._texts(own, given, dialogue)
+
+    def _compared_texts(self, record: dict[str, Any], dialogue: str) -> tuple[str, ...]:
+        for name in ("system", "text", "lowest", "highest"):
+            if name in record:
+                raise _FieldFault(
+                    name, "does not belong here: give texts, from the best to the worst"
+                )
+        given = record.get("texts")
+        if not isinstance(given, list) or len(given) != self.compared:
+            raise _FieldFault(
+                "texts", f"must be a list of {self.compared}, from the best to the worst"
+            )
+        arms = [
+            self._texts("texts", [one] if self.level == "turn" else one, dialogue) for one in given
+        ]
+        if arms[0] in arms[1:] or arms[-1] in arms[:-1]:
+            raise _FieldFault("texts", "the best and the worst must differ from all others")
+        return tuple(text for arm in arms for text in arm)
 
     def _system(self, name: Any, dialogue: str, turn: int | None) -> str:
         if not isinstance(name, str) or name not in self.corpus.answered:

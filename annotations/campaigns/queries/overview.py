@@ -447,7 +447,7 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
             guidelines is not None,
         ),
     ]
-    if campaign.kind in (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE):
+    if campaign.takes_checks:
         checks = campaign.items.exclude(role=Item.Role.REGULAR).count()
         steps.append(
             Step(

@@ -212,6 +212,18 @@ def _complete_pairs(question: Question, drawn: Sequence[int]) -> list[tuple[int,
     ]
 
 
+def is_of_turns(campaign: Campaign) -> bool:
+    """Whether its items are of one turn, not of a whole dialogue."""
+    return campaign.kind in (Campaign.Kind.TURN, Campaign.Kind.PAIR, Campaign.Kind.SYSTEMS)
+
+
+def responses_of_check(campaign: Campaign) -> int:
+    """How many responses, or systems' dialogues, an item shows for one judgement."""
+    if campaign.kind == Campaign.Kind.SYSTEMS:
+        return campaign.systems.count()
+    return 2 if campaign.is_of_pairs else 1
+
+
 def answers_in(version: CorpusVersion) -> Answers:
     """What a file of training and attention items may name."""
     turns: dict[str, list[int]] = defaultdict(list)

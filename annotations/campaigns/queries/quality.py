@@ -17,7 +17,12 @@ from annotations.campaigns.models import (
     Participation,
     RatingRevision,
 )
-from annotations.campaigns.queries.ratings import campaign_matrix, main_aspect, scored_aspect
+from annotations.campaigns.queries.ratings import (
+    campaign_matrix,
+    main_aspect,
+    score_of_checks,
+    scored_aspect,
+)
 from annotations.campaigns.rater_statistics.flags import (
     MostFrequentScore,
     QualityFlag,
@@ -185,16 +190,21 @@ def _judged(campaign: Campaign) -> dict[int, list[_Judged]]:
         by_rater[rater].append(one)
         by_assignment[pk] = one
     scored = scored_aspect(campaign, main_aspect(campaign))
+    column, score_of_check = score_of_checks(campaign)
     judged_rows = (
         RatingRevision.objects.filter(assignment__participation__campaign=campaign)
         .order_by("number")
-        .values_list("assignment_id", "number", scored.column, "active_ms", "flagged")
+        .values_list(
+            *("assignment_id", "number", "active_ms", "flagged"),
+            *(column, "assignment__is_swapped", "assignment__shown"),
+        )
     )
-    for assignment, number, value, active_ms, flagged in judged_rows:
+    for assignment, number, active_ms, flagged, value, *order in judged_rows:
         one = by_assignment.get(assignment)
         if one is None:
             continue
-        score = scored.score(value)
+        is_regular = one.role == Item.Role.REGULAR
+        score = scored.score(value) if is_regular else score_of_check(value, *order)
         if number == 1:
             one.first = score
         one.last, one.flagged = score, flagged

@@ -22,11 +22,12 @@ from annotations.campaigns.models import (
     Participation,
     RatingRevision,
 )
+from annotations.campaigns.plan.check_items import RIGHT
 from annotations.campaigns.scale import SCORES
 from annotations.corpora.queries import NotFound
 from annotations.formats.records import Level
 from annotations.models import Preference, Rating, Response
-from annotations.questions.answers import numeric
+from annotations.questions.answers import has_right_ends, numeric
 from annotations.questions.schema import Form, Question
 
 OVERALL = "overall"
@@ -279,11 +280,45 @@ def scored_aspect(campaign: Campaign, aspect: str) -> ScoredAspect:
 
 def scale_of_checks(campaign: Campaign) -> tuple[int, int] | None:
     """The lowest and highest score that training and attention items can expect: of the scale from
-    1 to 5, or of the form's main question. None where that has no scale from 0 or more."""
+    1 to 5, or of the form's main question; ``RIGHT`` where systems are compared. None where that
+    has no scale from 0 or more."""
+    if campaign.compares:
+        return None if question_of_checks(campaign) is None else (RIGHT, RIGHT)
     lowest, highest = scored_aspect(campaign, main_aspect(campaign)).scale
     if lowest is None or highest is None or lowest < 0 or highest > MOST_OF_A_CHECK:
         return None
     return math.ceil(lowest), math.floor(highest)
+
+
+def question_of_checks(campaign: Campaign) -> Question | None:
+    """Where systems are compared: by which training and attention items are checked, the form's
+    main question that compares what is shown."""
+    form = form_of_campaign(campaign)
+    keys = [key for key, _ in aspects_to_publish(campaign)] if campaign.compares and form else []
+    return form.question(keys[0]) if form is not None and keys else None
+
+
+CheckScore = Callable[[Any, bool | None, Sequence[int] | None], float | None]
+"""Of what a rating holds, in the order in which its assignment shows the item's texts
+(``is_swapped``, ``shown``)."""
+
+
+def score_of_checks(campaign: Campaign) -> tuple[str, CheckScore]:
+    """In which column ratings hold what training and attention items expect, and its score, to be
+    within the item's range."""
+    question = question_of_checks(campaign)
+    if question is None:
+        scored = scored_aspect(campaign, main_aspect(campaign))
+        return scored.column, lambda value, _is_swapped, _shown: scored.score(value)
+
+    def score(
+        answers: dict[str, Any] | None, is_swapped: bool | None, shown: Sequence[int] | None
+    ) -> float | None:
+        order = shown or ((1, 0) if is_swapped else (0, 1))
+        is_right = has_right_ends(question, (answers or {}).get(question.key), order)
+        return None if is_right is None else float(is_right)
+
+    return "answers", score
 
 
 def _scored_question(question: Question) -> ScoredAspect:

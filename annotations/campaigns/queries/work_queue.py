@@ -148,14 +148,25 @@ def assignment_views(assignments: Sequence[Assignment], *, markdown: bool = True
     read = shown.in_bulk(bare) if bare else {}
     items = [read.get(one.item_id, one.item) for one in assignments]
     views = item_views(items, markdown=markdown)
-    answers = Response.objects.in_bulk([pk for one in assignments for pk in one.shown or ()])
+    listed = [
+        pk
+        for item, one in zip(items, assignments, strict=True)
+        if not item.texts
+        for pk in one.shown or ()
+    ]
+    answers = Response.objects.in_bulk(listed)
     return [
         _chat_view(view, one)
         if one.item.chat_system_id is not None
         else _swapped(view)
         if one.is_swapped
         else listed_view(
-            view, item, [answers[pk] for pk in one.shown if pk in answers], markdown=markdown
+            view,
+            item,
+            [Response(text=item.texts[place]) for place in one.shown]
+            if item.texts
+            else [answers[pk] for pk in one.shown if pk in answers],
+            markdown=markdown,
         )
         if one.shown
         else view
@@ -179,7 +190,7 @@ def listed_view(
         _judged_line(item.dialogue, (one.text, one.parts), place, markdown)
         for place, one in enumerate(responses, start=1)
     )
-    listed = replace(part, lines=(*history, *judged), listed=len(judged))
+    listed = replace(part, lines=(*history, *judged), is_pair=False, listed=len(judged))
     return replace(view, parts=(listed,))
 
 
@@ -232,15 +243,15 @@ def _view(
         shape, parts = "chat", ()
     elif item.turn_id is not None:
         item.turn.dialogue = item.dialogue
-        answer: Answer = (str(item.texts[0]), ()) if item.texts else ("", ())
-        if not item.texts and item.response is not None:
-            answer = item.response.text, item.response.parts
-        judged = [_judged_line(item.dialogue, answer, 1, markdown)]
-        if item.response_b is not None:
-            answer = item.response_b.text, item.response_b.parts
-            judged.append(_judged_line(item.dialogue, answer, 2, markdown))
+        shown: list[Answer] = [(str(text), ()) for text in item.texts] or [
+            (one.text, one.parts) for one in (item.response, item.response_b) if one is not None
+        ]
+        judged = [
+            _judged_line(item.dialogue, answer, place, markdown)
+            for place, answer in enumerate(shown or [("", ())], start=1)
+        ]
         lines = (*_history(item.turn, 0, markdown), *judged)
-        shape, parts = "turn", (Part(1, lines, item.response_b is not None),)
+        shape, parts = "turn", (Part(1, lines, len(judged) == 2),)
     else:
         shape = "dialogue"
         parts = _dialogue_parts(item, turns[item.dialogue_id], answers, markdown)
@@ -299,9 +310,8 @@ def _dialogue_parts(
     for place, turn in enumerate(turns):
         context = list(turn.context)
         is_longer = context[: len(shown)] == shown
-        if place < len(item.texts):
-            own: list[Answer] = [(str(item.texts[place]), ())]
-        else:
+        own: list[Answer] = [(str(text), ()) for text in item.texts[place :: len(turns)]]
+        if not own:
             systems = [item.system_id or 0, *filter(None, [item.system_b_id])]
             own = [answers.get((system, turn.pk), ("", ())) for system in systems]
         lines = [
@@ -312,7 +322,7 @@ def _dialogue_parts(
             _judged_line(item.dialogue, answer, place * len(own) + number, markdown)
             for number, answer in enumerate(own, 1)
         )
-        parts.append(Part(place + 1, (*lines, *judged), item.system_b_id is not None))
+        parts.append(Part(place + 1, (*lines, *judged), len(own) == 2))
         shown = context
     return tuple(parts)
 

@@ -22,11 +22,9 @@ from annotations.campaigns.plan.check_items import (
     read_check_items,
 )
 from annotations.campaigns.queries import overview
-from annotations.campaigns.queries.planning import answers_in
+from annotations.campaigns.queries.planning import answers_in, is_of_turns, responses_of_check
 from annotations.campaigns.queries.ratings import qualified, scale_of_checks
 from common.file_bodies import takes_file
-
-CHECKED_KINDS = (Campaign.Kind.TURN, Campaign.Kind.DIALOGUE)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -50,7 +48,7 @@ def campaign_checks(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("campaign-checks", slug)
     form = CheckFileForm(request.POST or None, request.FILES or None)
     faults: list[Fault] = []
-    if request.method == "POST" and campaign.kind in CHECKED_KINDS and form.is_valid():
+    if request.method == "POST" and campaign.takes_checks and form.is_valid():
         faults = _take(campaign, form, request.user)
         if not faults:
             messages.success(request, _("The items are stored."))
@@ -65,8 +63,7 @@ def campaign_checks(request: HttpRequest, slug: str) -> HttpResponse:
         "checks": found,
         "pass_percent": "" if campaign.pass_mark is None else f"{campaign.pass_mark * 100:g}",
         "qualified": qualified(campaign).count() if found else 0,
-        "can_have_checks": campaign.kind in CHECKED_KINDS,
-        "of_turns": campaign.kind == Campaign.Kind.TURN,
+        "of_turns": is_of_turns(campaign),
         "count_words": ngettext("%(count)s item", "%(count)s items", len(found))
         % {"count": len(found)},
     }
@@ -78,13 +75,14 @@ def campaign_checks(request: HttpRequest, slug: str) -> HttpResponse:
 def _take(campaign: Campaign, form: CheckFileForm, user: Any) -> list[Fault]:
     """What is wrong with the file; nothing, where its items are stored."""
     data = form.cleaned_data["file"].read(LARGEST_FILE + 1)
-    level = "turn" if campaign.kind == Campaign.Kind.TURN else "dialogue"
+    level = "turn" if is_of_turns(campaign) else "dialogue"
+    compared = responses_of_check(campaign) if campaign.compares else 0
     scale = scale_of_checks(campaign)
     if scale is None:
         text = _("no question of the form has a scale that ranges could lie on")
         return [Fault(0, "", text)]
     try:
-        items = read_check_items(data, level, answers_in(campaign.version), scale)
+        items = read_check_items(data, level, answers_in(campaign.version), scale, compared)
         checks.add_checks(campaign, items, by=user)
     except BadCheckFile as bad:
         return bad.faults

@@ -41,10 +41,17 @@ from annotations.campaigns.models import (
 )
 from annotations.campaigns.outbox import outbox_name
 from annotations.campaigns.queries import work_queue as queries
-from annotations.campaigns.queries.ratings import form_of_campaign, main_aspect, scored_aspect
+from annotations.campaigns.queries.ratings import (
+    form_of_campaign,
+    main_aspect,
+    question_of_checks,
+    score_of_checks,
+)
 from annotations.campaigns.question_view import (
     QuestionView,
     answered,
+    answers_in_words,
+    expected_order,
     material_of,
     question_views,
     score_words,
@@ -314,8 +321,12 @@ def _submitted(request: HttpRequest, participation: Participation) -> JudgementF
 
 
 def _taken(campaign: Campaign, stored: Stored) -> dict[str, Any]:
-    item, revision = stored.revision.assignment.item, stored.revision
-    feedback = _feedback(campaign, item, revision) if item.role == Item.Role.TRAINING else None
+    assignment, revision = stored.revision.assignment, stored.revision
+    item, feedback = assignment.item, None
+    if item.role == Item.Role.TRAINING:
+        feedback = render_to_string(
+            "campaigns/rating/_feedback.html", _feedback_context(campaign, assignment, revision)
+        )
     return {
         "stored": True,
         "item": item.public_id,
@@ -414,21 +425,29 @@ def _form_number(campaign: Campaign) -> dict[str, int]:
     return {} if campaign.form is None else {"form": campaign.form.number}
 
 
-def _feedback(campaign: Campaign, item: Item, rating: RatingRevision) -> str:
-    return render_to_string(
-        "campaigns/rating/_feedback.html", _feedback_context(campaign, item, rating)
-    )
-
-
-def _feedback_context(campaign: Campaign, item: Item, rating: RatingRevision) -> dict[str, Any]:
-    key, form = main_aspect(campaign), form_of_campaign(campaign)
-    scored = scored_aspect(campaign, key)
-    score = scored.score(getattr(rating, scored.column))
-    words = {} if form is None else score_words(form.question(key))
+def _feedback_context(
+    campaign: Campaign, assignment: Assignment, rating: RatingRevision
+) -> dict[str, Any]:
+    item, form = assignment.item, form_of_campaign(campaign)
+    column, score_of = score_of_checks(campaign)
+    score = score_of(getattr(rating, column), assignment.is_swapped, assignment.shown)
     lowest, highest = item.lowest or 0, item.highest or 0
+    if (compared := question_of_checks(campaign)) is not None and form is not None:
+        answer = answers_in_words(form, rating.answers or {}).get(compared.key)
+        return {
+            "campaign": campaign,
+            "question": compared.name,
+            "score": None if score is None else answer,
+            "lowest": (expected := expected_order(compared, assignment)),
+            "highest": expected,
+            "is_right": score == highest,
+            "text": item.feedback,
+        }
+    question = None if form is None else form.question(main_aspect(campaign))
+    words = {} if question is None else score_words(question)
     return {
         "campaign": campaign,
-        "question": "" if form is None else form.question(key).name,
+        "question": "" if question is None else question.name,
         "score": None if score is None else words.get(score, f"{score:g}"),
         "label": dict(scale_of(campaign)).get(rating.score, ""),
         "lowest": words.get(lowest, str(lowest)),
@@ -445,7 +464,7 @@ def _feedback_page(
     rating = None if assignment is None else assignment.current
     if assignment is None or rating is None or assignment.item.role != Item.Role.TRAINING:
         raise Http404("there is no feedback on this item")
-    context = _feedback_context(participation.campaign, assignment.item, rating)
+    context = _feedback_context(participation.campaign, assignment, rating)
     return render(request, "campaigns/rating/feedback.html", {"section": "rate", **context})
 
 
