@@ -12,18 +12,29 @@ from django.urls import reverse
 
 from annotations.campaigns.actions import allocation
 from annotations.campaigns.actions.allocation import go_on_to_all, look
+from annotations.campaigns.actions.forms import write_form
 from annotations.campaigns.actions.opening import NotReady, open_campaign
 from annotations.campaigns.actions.terms import NothingToDo
 from annotations.campaigns.actions.work_queue import Judgement, fill_queue, rate, rate_and_refill
-from annotations.campaigns.models import Assignment, Campaign, Look, Participation
+from annotations.campaigns.models import (
+    Assignment,
+    Campaign,
+    FormVersion,
+    Look,
+    Participation,
+    RatingRevision,
+)
 from annotations.campaigns.plan.evidence import LOOKS
 from annotations.campaigns.queries.allocation import (
     cells_of_campaign,
+    certainty_of,
     requested_systems,
     weights_now,
 )
 from annotations.campaigns.queries.rating_stream import ratings_to_export
 from annotations.models import AuditEntry
+from annotations.questions.schema import to_data
+from tests.campaigns.forms import made_form
 from tests.campaigns.sets import made_campaign, made_raters, made_user
 
 pytestmark = pytest.mark.django_db
@@ -136,6 +147,50 @@ def test_the_sums_of_the_database_are_those_of_the_ratings() -> None:
         assert cells.square[place].sum() == pytest.approx(sum(weight**2 for weight in weights))
         scores = [weight * one.current.score for weight, one in zip(weights, own, strict=True)]
         assert cells.score[place].sum() == pytest.approx(sum(scores))
+
+
+def test_the_scores_of_a_form_are_summed_as_those_of_the_scale() -> None:
+    campaign = adaptive()
+    (rater,) = made_raters(campaign, 1)
+    work(rater, 30)
+    systems = requested_systems(campaign)
+    scores = cells_of_campaign(campaign, systems)
+    stars = {"key": "stars", "type": "scale", "text": "How many?", "cannot_judge": True}
+    form = FormVersion.objects.create(
+        campaign=campaign, number=1, schema=to_data(made_form(stars)), digest="0" * 64
+    )
+    Campaign.objects.filter(pk=campaign.pk).update(form=form)
+    for one in RatingRevision.objects.all():
+        one.form, one.answers, one.score = form, {"stars": one.score}, None
+        one.save()
+    campaign = Campaign.objects.get(pk=campaign.pk)
+    answers = cells_of_campaign(campaign, systems)
+    for name in ("count", "weight", "score", "square"):
+        assert getattr(answers, name) == pytest.approx(getattr(scores, name))
+    # Who cannot judge says nothing of the system
+    RatingRevision.objects.update(answers={"stars": "cannot_judge"})
+    assert cells_of_campaign(campaign, systems).count.sum() == 0
+
+
+def test_ratings_by_a_form_go_where_the_order_is_open() -> None:
+    campaign = adaptive(opened=False)
+    write_form(
+        campaign, made_form({"key": "stars", "type": "scale", "text": "How many?", "maximum": 7})
+    )
+    open_campaign(campaign)
+    (rater,) = made_raters(campaign, 1)
+    desk = fill_queue(rater)
+    for _ in range(50):
+        first = desk.assignments[0]
+        answers = {"stars": score_of(first)}
+        judgement = Judgement(f"key {first.pk}", None, form=campaign.form, answers=answers)
+        _, desk = rate_and_refill(rater, first.item.public_id, judgement)
+    done = Assignment.objects.filter(participation=rater, state="done")
+    counts = {name: done.filter(item__system__name=name).count() for name in SYSTEMS}
+    assert counts["middling"] + counts["likewise"] > 28
+    found = certainty_of(campaign, 80)
+    assert found
+    assert found.systems[0].ends == (1, 7)
 
 
 def test_a_look_that_was_made_is_not_made_again() -> None:

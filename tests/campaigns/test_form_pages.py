@@ -81,8 +81,10 @@ def test_a_template_is_chosen_and_the_campaign_can_open() -> None:
     assert form_of_campaign(campaign) == templates.load("usr")
     assert campaign.guidelines.get().text == templates.load("usr").guidelines
     assert open_campaign(campaign).items == 12
-    refused = organiser().post("/campaigns/new/", {**form, "allocation": "adaptive"})
-    assert "evenly and without a target" in refused.content.decode()
+    adaptive = {**form, "allocation": "adaptive"}
+    refused = organiser().post("/campaigns/new/", {**adaptive, "template": "written-response"})
+    assert "This template gives no scores" in refused.content.decode()
+    assert organiser().post("/campaigns/new/", adaptive).status_code == 302
 
 
 @pytest.mark.django_db

@@ -297,7 +297,9 @@ def test_the_form_is_about_what_the_campaign_shows() -> None:
     Campaign.objects.filter(pk=campaign.pk).update(kind="turn", target="width", target_value=1)
     missing = " ".join(what_is_missing(Campaign.objects.get(pk=campaign.pk)))
     assert "another form" in missing
-    assert "without a target" in missing
+    write_form(campaign, made_form(WHY | {"when": None}))
+    (missing,) = what_is_missing(Campaign.objects.get(pk=campaign.pk))
+    assert "a question that gives scores" in missing
 
 
 def test_a_form_opens_with_training_items_whose_range_is_on_the_scale_of_its_main_question() -> (

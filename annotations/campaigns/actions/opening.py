@@ -30,7 +30,7 @@ from annotations.campaigns.queries.planning import (
     question_of,
     responses_of_check,
 )
-from annotations.campaigns.queries.ratings import scale_of_checks
+from annotations.campaigns.queries.ratings import main_aspect, scale_of_checks
 from annotations.corpora import staging
 
 MOST_SLOTS = 2_000_000
@@ -130,9 +130,12 @@ def _what_a_form_rules_out(campaign: Campaign) -> list[str]:
     missing = []
     if not is_about(campaign.form.parsed(), campaign.kind):
         missing.append(_("Choose another form: this one is not about what raters see here."))
-    if campaign.is_looked_at and not campaign.is_of_pairs:
+    if campaign.is_looked_at and not campaign.compares and not main_aspect(campaign):
         missing.append(
-            _("With a form, ratings are spread evenly and without a target: change the settings.")
+            _(
+                "Ask a question that gives scores, by which systems are ranked while raters work, "
+                "or change the settings."
+            )
         )
     checks = campaign.items.exclude(role=Item.Role.REGULAR)
     scale = scale_of_checks(campaign)

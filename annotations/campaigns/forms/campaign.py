@@ -327,8 +327,10 @@ class CampaignForm(AllocationFields):
             self._check_pairs(len(systems), cleaned.get("pairs"))
         if cleaned.get("axes_below") is not None and "axes" in cleaned and not cleaned["axes"]:
             self.add_error("axes", _("There are none to ask. Write some, or choose “never” above."))
+        template = template_named(cleaned.get("template", ""), self.kind_now)
         if (
-            cleaned.get("template")
+            template is not None
+            and not template.scored
             and self.kind_now not in PAIRED
             and "allocation" in self.fields
             and (
@@ -337,7 +339,8 @@ class CampaignForm(AllocationFields):
             )
         ):
             self.add_error(
-                "template", _("With a template, ratings are spread evenly and without a target.")
+                "template",
+                _("This template gives no scores: spread ratings evenly and without a target."),
             )
         labels = [cleaned[label].casefold() for label in LABELS if cleaned.get(label)]
         if len(set(labels)) < len(labels):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,12 @@ from annotations.campaigns.plan.allocation import Reached
 from annotations.campaigns.plan.draw import Systems
 from annotations.campaigns.plan.evidence import LOOKS, POCOCK_20, Cells
 from annotations.campaigns.plan.pair_choice import Votes
-from annotations.campaigns.queries.ratings import counted_ratings, form_of_campaign
+from annotations.campaigns.queries.ratings import (
+    counted_ratings,
+    form_of_campaign,
+    main_aspect,
+    scored_aspect,
+)
 from annotations.campaigns.scale import HIGHEST, LOWEST
 from annotations.models import System
 from annotations.questions.answers import preferred
@@ -76,19 +82,56 @@ def votes_of_campaign(campaign: Campaign, systems: Sequence[int]) -> Votes:
 
 
 def cells_of_campaign(campaign: Campaign, systems: Sequence[int]) -> Cells:
-    """Sums over the ratings that count, by system and dialogue, made by the database: one row a
-    pair of them.
+    """Sums over the ratings that count, by system and dialogue; of a form, over the answers to its
+    main question that have a score.
 
     A rating weighs 1/√p, p the probability with which its system was drawn; 1 where no system was
     drawn first.
     """
+    rows = _sums_of_scores(campaign) if campaign.form is None else _sums_of_answers(campaign)
+    place = {system: index for index, system in enumerate(systems)}
+    dialogues = {dialogue: index for index, dialogue in enumerate(sorted({row[1] for row in rows}))}
+    sums = np.zeros((4, len(systems), max(len(dialogues), 1)))
+    for system, dialogue, *values in rows:
+        if system in place:
+            sums[:, place[system], dialogues[dialogue]] = values
+    return Cells(*sums)
+
+
+Sums = tuple[int, int, int, float, float, float]
+"""System, dialogue, count, and the sums of weights, weighted scores and squared weights."""
+
+
+def _sums_of_answers(campaign: Campaign) -> list[Sums]:
+    scored = scored_aspect(campaign, main_aspect(campaign))
+    sums: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0] * 4)
+    for system, dialogue, propensity, answers in (
+        counted_ratings(campaign)
+        .order_by("pk")
+        .values_list(
+            *("item__system", "item__dialogue", "system_propensity", "current__answers"),
+        )
+        .iterator(chunk_size=10_000)
+    ):
+        if (score := scored.score(answers or {})) is not None:
+            weight = 1.0 if propensity is None else propensity**-0.5
+            for column, value in enumerate((1, weight, weight * score, weight * weight)):
+                sums[system, dialogue][column] += value
+    return [
+        (*pair, int(count), weight, score, square)
+        for pair, (count, weight, score, square) in sums.items()
+    ]
+
+
+def _sums_of_scores(campaign: Campaign) -> list[Sums]:
+    """Made by the database: one row a pair of system and dialogue."""
     weight = Case(
         When(system_propensity__isnull=True, then=Value(1.0)),
         default=1.0 / Sqrt(F("system_propensity")),
         output_field=FloatField(),
     )
     score = Cast(F("current__score"), FloatField())
-    rows = list(
+    return list(
         counted_ratings(campaign)
         .order_by()
         .values("item__system", "item__dialogue")
@@ -100,13 +143,6 @@ def cells_of_campaign(campaign: Campaign, systems: Sequence[int]) -> Cells:
         )
         .values_list("item__system", "item__dialogue", "count", "weight", "score", "square")
     )
-    place = {system: index for index, system in enumerate(systems)}
-    dialogues = {dialogue: index for index, dialogue in enumerate(sorted({row[1] for row in rows}))}
-    sums = np.zeros((4, len(systems), max(len(dialogues), 1)))
-    for system, dialogue, *values in rows:
-        if system in place:
-            sums[:, place[system], dialogues[dialogue]] = values
-    return Cells(*sums)
 
 
 def weights_now(campaign: Campaign) -> dict[Systems, float]:
@@ -173,7 +209,12 @@ def certainty_of(campaign: Campaign, wanted: int) -> Certainty | None:
         System.objects.filter(pk__in=[one["system"] for one in found]).values_list("pk", "name")
     )
     adaptive = campaign.allocation == Campaign.Allocation.ADAPTIVE
-    ends = (-np.inf, np.inf) if campaign.is_of_pairs else (LOWEST, HIGHEST)
+    low, high = (
+        (None, None)
+        if campaign.is_of_pairs
+        else scored_aspect(campaign, main_aspect(campaign)).scale
+    )
+    ends = (-np.inf if low is None else low, np.inf if high is None else high)
     systems = tuple(
         SystemNow(
             names.get(one["system"], "–"),
