@@ -285,6 +285,22 @@ def resolve_aspect(version: CorpusVersion, aspect: str | None) -> str:
     )
 
 
+def resolve_aspects(version: CorpusVersion, aspects: str | None) -> str:
+    """``resolve_aspect``; or of several, joined by "+", the mean of what each rater gives by all of
+    them: ``appropriateness+coherence``."""
+    parts = aspects_in(version, aspects) if aspects else []
+    if len(parts) < 2 or not all(one.strip() for one in parts):
+        return resolve_aspect(version, aspects)
+    return JOINED.join(dict.fromkeys(resolve_aspect(version, one.strip()) for one in parts))
+
+
+def aspects_in(version: CorpusVersion, aspects: str) -> list[str]:
+    """The names that stand in it. An aspect may itself hold the sign that joins."""
+    known = {one.casefold() for one in version.aspects}
+    return [aspects] if aspects.casefold() in known else aspects.split(JOINED)
+
+
+JOINED = "+"
 _ALL_SYSTEMS = CompiledQuery(
     lambda: System.objects.filter(version=Given("version")).order_by("position")
 )

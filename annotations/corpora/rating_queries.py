@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from annotations.agreement.intervals import METHOD
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.report import agreement_report
-from annotations.corpora.queries import of_shown_systems, select_systems
+from annotations.corpora.queries import aspects_in, of_shown_systems, select_systems
 from annotations.formats.records import Level, RaterKind
 from annotations.models import CorpusVersion, Rater, Rating, Response, System, Turn
 from common.correlation.scores import DIGITS_OF_PARTS, round_off
@@ -118,12 +118,15 @@ def rated_items(
     systems: Sequence[System] | None = None,
     order: TurnOrder | None = None,
 ) -> RatedItems:
-    """``order``: of a slice; without it, of all dialogues."""
+    """``aspect``: as ``resolve_aspects`` has it. ``order``: of a slice; without it, of all
+    dialogues."""
     chosen = tuple(systems if systems is not None else select_systems(version))
     order = order or turn_order(version)
     items = _turn_items(chosen, order) if level == "turn" else _dialogue_items(chosen, order)
     raters = list(version.raters.order_by("position"))
-    scores = _score_matrix(aspect, level, items, raters)
+    of_aspects = [_score_matrix(one, level, items, raters) for one in aspects_in(version, aspect)]
+    scores = of_aspects[0] if len(of_aspects) == 1 else np.mean(of_aspects, axis=0)
+    scores = round_off(scores, DIGITS_OF_PARTS)  # what is equal but for a sum's rounding is a tie
     used = ~np.isnan(scores).all(axis=1)
     raters = [rater for rater, is_used in zip(raters, used, strict=True) if is_used]
     matrix = RatingMatrix(
@@ -221,7 +224,7 @@ def _score_matrix(
         table[:, -2].astype(np.int64), np.array([rater.pk for rater in raters], dtype=np.int64)
     )
     scores[rater[of_chosen], place[of_chosen]] = table[of_chosen, -1]
-    return round_off(scores, DIGITS_OF_PARTS)  # what is equal but for a sum's rounding is a tie
+    return scores
 
 
 def _kind_of(raters: Sequence[Rater]) -> RaterKind:
@@ -246,18 +249,26 @@ def _scale_levels(
 
 
 def has_dialogue_ratings(version: CorpusVersion, aspect: str) -> bool:
-    return _has_ratings(version, aspect=aspect, response__isnull=True)
+    return _has_ratings(version, aspect, response__isnull=True)
 
 
 def has_turn_ratings(version: CorpusVersion, aspect: str) -> bool:
-    return _has_ratings(version, aspect=aspect, response__isnull=False)
+    return _has_ratings(version, aspect, response__isnull=False)
 
 
-def _has_ratings(version: CorpusVersion, **such: Any) -> bool:
+def _has_ratings(version: CorpusVersion, aspect: str, **such: Any) -> bool:
     """Asked for each rater: of ratings, PostgreSQL would read all those of other corpora that lie
     before."""
-    of_rater = of_shown_systems(version, Rating.objects.filter(rater=OuterRef("pk"), **such))
-    return version.raters.filter(Exists(of_rater)).exists()
+    return all(
+        version.raters.filter(
+            Exists(
+                of_shown_systems(
+                    version, Rating.objects.filter(rater=OuterRef("pk"), aspect=one, **such)
+                )
+            )
+        ).exists()
+        for one in aspects_in(version, aspect)
+    )
 
 
 def agreement_of(

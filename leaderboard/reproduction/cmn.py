@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from annotations.models import Corpus
 from leaderboard.reproduction.claims import (
     Claim,
     Ours,
@@ -32,13 +33,20 @@ RECIPE = "cmn"
 PAPER = paper("cmn")
 STANDARD, DIVERSE = PAPER.tables["1"], PAPER.tables["2"]
 FULL, NO_NSP, NO_MI = "CMN", "w/o NSP", "w/o MI"
+_SETS = {"standard": STANDARD, "diverse": DIVERSE}
 SOURCES = {
-    "dailydialog-zhao": "dailydialog",
-    "dailydialog-grade": "dailydialog",
-    "personachat-usr": "personachat",
-    "convai2-grade": "personachat",
+    "dailydialog-zhao": ("dailydialog", tuple(_SETS)),
+    "dailydialog-grade": ("dailydialog", tuple(_SETS)),
+    "personachat-usr": ("personachat", tuple(_SETS)),
+    "convai2-grade": ("personachat", tuple(_SETS)),
+    **{
+        f"{source}-{name}": (source, (name,))
+        for source in ("dailydialog", "personachat")
+        for name in _SETS
+    },
 }
-"""What is evaluated here in the place of the paper's sets → the conversations' source."""
+"""What is evaluated here in the place of the paper's sets → the conversations' source, and the sets
+that it stands beside: of the study's own kind one alone."""
 OURS = {
     "BLEU-1": "bleu_1",
     "BLEU-2": "bleu_2",
@@ -63,7 +71,9 @@ OURS = {
 NOTES = (
     "The paper's evaluation sets are its own: standard (responses near their reference) and "
     "diverse (far from it), rated for appropriateness and coherence. They stand beside other "
-    "responses to the same sources here, so that a figure of ours is no repetition of theirs.",
+    "responses to the same sources here, so that a figure of ours is no repetition of theirs. Sets "
+    "that subset cuts (--corpora dailydialog-standard=S) stand beside the paper's of their kind, "
+    "and the human score is the mean of both aspects.",
     (
         "*: p ≥ .05, theirs and ours. In brackets our interval; after a mean, the lowest and the "
         "highest seed."
@@ -85,7 +95,13 @@ def cmn_table(choice: Choice) -> dict[str, Any]:
     our evaluation sets of the same source.
 
     Raises NotFound for an unknown corpus, aspect or system."""
-    corpora = corpora_of(PAPER.corpora, choice)
+    corpora = {
+        key: corpus
+        for key, corpus in corpora_of(PAPER.corpora, choice).items()
+        if len(SOURCES[key][1]) > 1
+        or key in (*choice.slugs, *choice.only)
+        or Corpus.objects.filter(slug=corpus.slug).exists()
+    }
     look_up_all(corpora.values(), choice, OURS.values())
     scored = [(corpus, one) for corpus in corpora.values() for one in corpus.found]
     known: dict[str, dict[tuple[str, str], ModelInfo]] = {}
@@ -97,7 +113,7 @@ def cmn_table(choice: Choice) -> dict[str, Any]:
         }
         known[recipe] = model_facts(recipe, named)
     how = Evaluation({**known["density"], **known[RECIPE]}, choice)
-    tables = [_table(how, SOURCES[key], corpus) for key, corpus in corpora.items()]
+    tables = [_table(how, key, corpus) for key, corpus in corpora.items()]
     models = sorted(
         {id(model): model for model in known[RECIPE].values()}.values(),
         key=lambda one: (one.family, one.name),
@@ -112,7 +128,7 @@ def cmn_table(choice: Choice) -> dict[str, Any]:
         "agreement": agreement(
             pair
             for key, document in zip(corpora, tables, strict=True)
-            for pair in compared(document, _beside(SOURCES[key]))
+            for pair in compared(document, _beside(key))
         ),
         "why_not": WHY_NOT,
         "selection": [],
@@ -125,16 +141,17 @@ def cmn_table(choice: Choice) -> dict[str, Any]:
     }
 
 
-def _table(how: Evaluation, source: str, corpus: PaperCorpus) -> dict[str, Any]:
-    title = (
-        f"standard and diverse {'DailyDialog' if source == 'dailydialog' else 'PersonaChat'}, "
-        "turn level"
-    )
-    return how.table(STANDARD, "1, 2", title, corpus, _beside(source), _belongs_to)
+def _table(how: Evaluation, key: str, corpus: PaperCorpus) -> dict[str, Any]:
+    source, sets = SOURCES[key]
+    named = "DailyDialog" if source == "dailydialog" else "PersonaChat"
+    numbers = ", ".join(_SETS[name].number for name in sets)
+    title = f"{' and '.join(sets)} {named}, turn level"
+    return how.table(STANDARD, numbers, title, corpus, _beside(key), _belongs_to)
 
 
-def _beside(source: str) -> dict[str, tuple[Table, str]]:
-    return {"standard": (STANDARD, source), "diverse": (DIVERSE, source)}
+def _beside(key: str) -> dict[str, tuple[Table, str]]:
+    source, sets = SOURCES[key]
+    return {name: (_SETS[name], source) for name in sets}
 
 
 def _belongs_to(row: Row) -> Belongs:

@@ -10,7 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from annotations.corpora.queries import NotFound, resolve_aspect, select_systems, version_of
+from annotations.corpora.queries import (
+    NotFound,
+    aspects_in,
+    resolve_aspects,
+    select_systems,
+    version_of,
+)
 from annotations.corpora.rating_queries import has_dialogue_ratings, has_turn_ratings
 from annotations.models import Corpus as StoredCorpus
 from annotations.models import CorpusVersion, System
@@ -178,9 +184,13 @@ def look_up_all(corpora: Iterable[PaperCorpus], choice: Choice, metrics: Iterabl
     systems = {system.name for one in versions for system in select_systems(one)}
     if unknown := [name for name in choice.exclude if name not in systems]:
         raise NotFound(f"no corpus of the tables has a system {', '.join(map(repr, unknown))}")
-    aspects = {aspect.casefold() for one in versions for aspect in one.aspects}
-    if versions and choice.aspect and choice.aspect.casefold() not in aspects:
+    if versions and choice.aspect and not any(_has_aspects(one, choice.aspect) for one in versions):
         raise NotFound(f"no corpus of the tables was rated by {choice.aspect}")
+
+
+def _has_aspects(version: CorpusVersion, aspects: str) -> bool:
+    known = {one.casefold() for one in version.aspects}
+    return all(one.strip().casefold() in known for one in aspects_in(version, aspects))
 
 
 def _look_up(corpus: PaperCorpus, choice: Choice, metrics: Iterable[str]) -> None:
@@ -193,9 +203,9 @@ def _look_up(corpus: PaperCorpus, choice: Choice, metrics: Iterable[str]) -> Non
         except NotFound:
             return
     try:
-        corpus.aspect = resolve_aspect(corpus.version, choice.aspect)
+        corpus.aspect = resolve_aspects(corpus.version, choice.aspect or corpus.of.aspect)
     except NotFound:
-        corpus.aspect = choice.aspect
+        corpus.aspect = choice.aspect or corpus.version.main_aspect
     corpus.systems = [
         one for one in select_systems(corpus.version) if one.name not in choice.exclude
     ]

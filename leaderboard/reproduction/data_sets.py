@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from annotations.corpora.queries import NotFound, counts_of, version_of
+from annotations.corpora.queries import NotFound, counts_of, resolve_aspects, version_of
 from annotations.corpora.rating_queries import agreement_of
 from annotations.models import Corpus
 from leaderboard.queries.response_scores import human_scores
@@ -42,8 +42,9 @@ SIZES = paper("comperdial").tables["8"]
 COEFFICIENTS = {"kappa": "Cohen's κ, mean of pairs", "alpha": "Krippendorff's α"}
 
 
-def agreement_table(slugs: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """``slugs``: what the papers' corpora are called here, by the first name that they may have.
+def agreement_table(slugs: Mapping[str, str] | None = None, aspect: str = "") -> dict[str, Any]:
+    """``slugs``: what the papers' corpora are called here, by the first name that they may have;
+    ``aspect``: of the human scores, where it is not each corpus's main one.
 
     Raises NotFound for an unknown key.
     """
@@ -66,7 +67,7 @@ def agreement_table(slugs: Mapping[str, str] | None = None) -> dict[str, Any]:
                     "band": band(one.value),
                     "pairs": list(one.pairs),
                 },
-                **_ours(one, (slugs or {}).get(one.slug) or one.slug),
+                **_ours(one, (slugs or {}).get(one.slug) or one.slug, aspect),
             }
             for one in AGREEMENT
         ],
@@ -77,12 +78,13 @@ def agreement_table(slugs: Mapping[str, str] | None = None) -> dict[str, Any]:
     }
 
 
-def _ours(published: PublishedAgreement, slug: str) -> dict[str, Any]:
+def _ours(published: PublishedAgreement, slug: str, aspect: str) -> dict[str, Any]:
     try:
         version = version_of(slug)
+        aspect = resolve_aspects(version, aspect)
     except NotFound as missing:
         return {"corpus": slug, "ours": {"value": None, "reason": str(missing)}}
-    report = agreement_of(version, version.main_aspect, published.level)
+    report = agreement_of(version, aspect, published.level)
     if published.coefficient == "alpha":
         found = report["krippendorff_alpha"]["interval"]
         pairs: list[dict[str, Any]] = []
@@ -93,14 +95,14 @@ def _ours(published: PublishedAgreement, slug: str) -> dict[str, Any]:
     value = found.get("value")
     if value is None:
         reason = found.get("reason", "no pair of raters judged the same items")
-        return {"corpus": slug, "ours": {"value": None, "reason": reason}}
+        return {"corpus": slug, "aspect": aspect, "ours": {"value": None, "reason": reason}}
     ours = {
         "value": value,
         "band": band(value),
         **{key: found[key] for key in ("ci", "ci_reason") if key in found},
         "pairs": [pair["value"] for pair in pairs],
     }
-    return {"corpus": slug, "ours": ours}
+    return {"corpus": slug, "aspect": aspect, "ours": ours}
 
 
 def benchmarks_table() -> dict[str, Any]:

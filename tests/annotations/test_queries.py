@@ -16,12 +16,19 @@ from annotations.corpora.queries import (
     counts_of,
     dialogues_with_counts,
     resolve_aspect,
+    resolve_aspects,
     select_systems,
     version_of,
     visible_corpora,
     visible_version,
 )
-from annotations.corpora.rating_queries import RatedItems, agreement_of, rated_items, turn_order
+from annotations.corpora.rating_queries import (
+    RatedItems,
+    agreement_of,
+    has_turn_ratings,
+    rated_items,
+    turn_order,
+)
 from annotations.formats.records import (
     CorpusRecord,
     RaterRecord,
@@ -262,6 +269,28 @@ def test_an_aspect_is_found_without_regard_to_case_as_the_corpus_spells_it(tmp_p
     assert resolve_aspect(version, "NATURAL") == "Natural"
     with pytest.raises(NotFound, match=r"no aspect 'grammar'\. Aspects: Natural, Overall"):
         resolve_aspect(version, "grammar")
+
+
+def test_joined_aspects_are_the_mean_of_what_each_rater_gives(tmp_path: Path) -> None:
+    """ann 4 and 1 is 2.5; bob gave no grammar."""
+    records = rated_corpus(
+        [dialogue("d0")],
+        {("d0", 0, "echo"): "the answer"},
+        {("d0", 0, "echo"): {"ann": 4, "bob": 5}},
+        aspects=("overall", "grammar", "a+b"),
+    )
+    version = stored([*records, RatingRecord("d0", 0, "echo", "ann", "grammar", 1)], tmp_path)
+    aspect = resolve_aspects(version, "Overall + grammar")
+    assert aspect == "overall+grammar"
+    items = rated_items(version, aspect, "turn")
+    assert items.matrix.raters == ("ann",)
+    assert items.matrix.scores.tolist() == [[2.5]]
+    assert has_turn_ratings(version, aspect)
+    assert not has_turn_ratings(version, "overall+a+b")  # nobody rated by a, nor by b
+    assert resolve_aspects(version, "A+b") == "a+b"  # a name of its own
+    for unknown in ("overall+", "overall+content"):
+        with pytest.raises(NotFound, match="no aspect"):
+            resolve_aspects(version, unknown)
 
 
 def test_two_aspects_that_differ_in_case_only_are_both_reached(tmp_path: Path) -> None:

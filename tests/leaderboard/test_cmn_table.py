@@ -63,6 +63,22 @@ def test_both_sets_of_the_paper_stand_beside_ours(table) -> None:
 
 
 @pytest.mark.usefixtures("version")
+def test_a_set_of_the_study_s_kind_stands_beside_the_paper_s_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    call_command(
+        "tables", "cmn", corpora={"personachat-diverse": "small"}, resamples=0, format="json"
+    )
+    document = json.loads(capsys.readouterr().out)
+    (own,) = [one for one in document["tables"] if one["corpus"] == "small"]
+    assert (own["number"], own["title"]) == ("2", "diverse PersonaChat, turn level")
+    published = row(document, cmn.FULL)["published"]
+    assert [(one["set"], one["pearson"]["value"]) for one in published] == [("diverse", 0.4)]
+    others = {one["corpus"] for one in document["tables"]} - {"small"}
+    assert others == {"dailyz", "grade-dailydialog", "usr-persona", "grade-convai2"}
+
+
+@pytest.mark.usefixtures("version")
 def test_the_paper_s_form_comes_before_the_released_one(table) -> None:
     groups = row(table(), cmn.FULL)["ours"]
     assert [(one["options"], one["scored"][0]["configuration"]) for one in groups] == [

@@ -58,6 +58,16 @@ def test_our_kappa_stands_beside_the_printed_one_with_both_bands(tmp_path: Path,
     assert "moderate" in capsys.readouterr().out
 
 
+def test_kappa_is_of_the_aspect_that_is_asked_for(tmp_path: Path, capsys) -> None:
+    two_raters(tmp_path, "mine")
+    here = ("tables", "agreement", "--corpora", "cmn-dailydialog=mine")
+    call_command(*here, "--aspect", "Overall", "--format", "json")
+    assert json.loads(capsys.readouterr().out)["rows"][0]["aspect"] == "overall"
+    call_command(*here, "--aspect", "coherence", "--format", "json")
+    first, *_ = json.loads(capsys.readouterr().out)["rows"]
+    assert first["ours"]["reason"].startswith("mine has no aspect 'coherence'")
+
+
 def test_alpha_is_of_turns_and_of_dialogues(tmp_path: Path, capsys) -> None:
     """Deviations square to 1 in one pair of four: D_o = 1/4 · 1; of 8 values five are 1 and three
     2:
@@ -85,7 +95,7 @@ def test_sizes_of_benchmarks_stand_above_those_of_our_corpora(tmp_path: Path, ca
     [
         (["agreement", "--corpora", "usr=x"], "the papers have no corpus usr"),
         (["agreement", "--format", "latex"], "is printed as a table or json"),
-        (["agreement", "--aspect", "overall"], "--aspect is not for agreement"),
+        (["agreement", "--exclude", "echo"], "--exclude is not for agreement"),
         (["benchmarks", "--exclude", "x"], "--exclude is not for benchmarks"),
         (["cmn", "--format", "svg"], "--format svg is for fbd"),
         (["cmn", "--corpus", "nowhere"], "the paper has no corpus nowhere"),

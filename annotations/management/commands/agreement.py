@@ -14,7 +14,7 @@ from annotations.console import (
     figure_with_interval,
     parse_integer,
 )
-from annotations.corpora.queries import NotFound, resolve_aspect, select_systems, version_of
+from annotations.corpora.queries import NotFound, resolve_aspects, select_systems, version_of
 from annotations.corpora.rating_queries import agreement_of
 
 RESAMPLES = 1000
@@ -42,7 +42,7 @@ class Command(ConsoleCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             version = version_of(options["corpus"])
-            aspect = resolve_aspect(version, options["aspect"])
+            aspect = resolve_aspects(version, options["aspect"])
             systems = select_systems(version, options["systems"], options["exclude"])
         except NotFound as refusal:
             raise CommandError(str(refusal)) from None

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand, add_format_argument, figure, parse_integer
-from annotations.corpora.queries import NotFound, resolve_aspect, version_of
+from annotations.corpora.queries import NotFound, resolve_aspects, version_of
 from annotations.corpora.record_stream import records_of
 from annotations.formats.records import DialogueRecord, ResponseRecord
 from annotations.formats.subset import Place, subset
@@ -68,7 +68,7 @@ class Command(ConsoleCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             version = version_of(options["corpus"])
-            aspect = resolve_aspect(version, options["aspect"])
+            aspect = resolve_aspects(version, options["aspect"])
             if options["rated_lower"]:
                 self._rated_lower(version, aspect, options)
             else:

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from numpy.typing import NDArray
 
 from annotations.console import ConsoleCommand, parse_integer
-from annotations.corpora.queries import NotFound, resolve_aspect, version_of
+from annotations.corpora.queries import NotFound, resolve_aspects, version_of
 from annotations.formats.subset import Place
 from common.database import read_snapshot
 from common.tables.csv_text import csv_heading, csv_line
@@ -118,7 +118,7 @@ def _scores(
     """Responses that every metric scores, their scores (responses × metrics), and their human
     scores, NaN where nobody rated one."""
     version = version_of(slug)
-    chosen = resolve_aspect(version, aspect)
+    chosen = resolve_aspects(version, aspect)
     columns = [response_scores(version, metric, chosen).by_place for metric in metrics]
     people = response_scores(version, HUMAN, chosen).by_place
     places = [place for place in columns[0] if all(place in column for column in columns)]

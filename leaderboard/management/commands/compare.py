@@ -13,7 +13,7 @@ from annotations.console import (
     figure,
     parse_integer,
 )
-from annotations.corpora.queries import NotFound, resolve_aspect, version_of
+from annotations.corpora.queries import NotFound, resolve_aspects, version_of
 from leaderboard.board_text import design_text
 from leaderboard.pages.metric_pair.tables import why_not_tested
 from leaderboard.queries import CORRELATION_LEVELS, named_metrics
@@ -78,7 +78,7 @@ class Command(ConsoleCommand):
                 raise CommandError(f"--metrics: two metrics are compared, {len(metrics)} are named")
             document = pair_tests(
                 version,
-                resolve_aspect(version, options["aspect"]),
+                resolve_aspects(version, options["aspect"]),
                 metrics,
                 CORRELATION_LEVELS if options["level"] == "all" else [options["level"]],
                 COEFFICIENTS if options["coefficient"] == "all" else [options["coefficient"]],

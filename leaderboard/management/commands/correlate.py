@@ -11,7 +11,7 @@ from annotations.console import (
     add_ratings_arguments,
     figure_with_interval,
 )
-from annotations.corpora.queries import NotFound, resolve_aspect, version_of
+from annotations.corpora.queries import NotFound, resolve_aspects, version_of
 from annotations.corpora.slices import resolve_slice
 from common.tables.csv_text import csv_line
 from leaderboard.answers.metrics import CorrelationRow, MetricCorrelations
@@ -120,7 +120,7 @@ class Command(ConsoleCommand):
             systems, choice = systems_of(version, options)
             document = meta_evaluation(
                 version,
-                resolve_aspect(version, options["aspect"]),
+                resolve_aspects(version, options["aspect"]),
                 CORRELATION_LEVELS if options["level"] == "all" else [options["level"]],
                 named_metrics(version, options["metrics"]) or None,
                 systems,

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand, parse_integer
-from annotations.corpora.queries import NotFound, resolve_aspect, version_of
+from annotations.corpora.queries import NotFound, resolve_aspects, version_of
 from annotations.corpora.record_stream import records_of
 from annotations.formats.importers.canonical import canonical_line
 from annotations.formats.subset import subset
@@ -70,7 +70,7 @@ class Command(ConsoleCommand):
         try:
             with read_snapshot(), temporary_folder(beside=target) as folder:
                 version = version_of(options["corpus"])
-                aspect = resolve_aspect(version, options["aspect"])
+                aspect = resolve_aspects(version, options["aspect"])
                 scores = response_scores(version, options["by"], aspect)
                 places = cut.of(scores.by_place)
                 if not places:

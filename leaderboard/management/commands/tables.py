@@ -73,11 +73,13 @@ class Command(ConsoleCommand):
     ours is like theirs, seed by seed beside the paper's; last, the models with their data. As text
     the tables that hold something of ours are shown, or all where none does; JSON, CSV and LaTeX
     have all. CMN's evaluation sets are its authors' own, so its figures are next to other responses
-    to the same sources.
+    to the same sources; sets that subset cuts stand beside the paper's standard or diverse set
+    alone. An aspect may be the mean of several: appropriateness+coherence is theirs.
 
       manage.py tables cpdscore --corpora usr-persona=usr --exclude "Original Ground Truth"
       manage.py tables density --exclude "Original Ground Truth"
-      manage.py tables cmn --corpora dailydialog-zhao=dailyz --format json
+      manage.py tables cmn --corpora dailydialog-standard=near,dailydialog-diverse=far
+      manage.py tables agreement --corpora cmn-dailydialog=far --aspect coherence
     """
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -147,7 +149,7 @@ class Command(ConsoleCommand):
             raise CommandError("several aspects are for fbd")
         if table in ("agreement", "benchmarks"):
             for name in ("corpus", "aspect", "exclude"):
-                if options[name]:
+                if options[name] and (table, name) != ("agreement", "aspect"):
                     raise CommandError(f"--{name} is not for {table}")
         if options["model"] and table not in ("fbd", "cpdscore"):
             raise CommandError(f"--model is not for {table}")
@@ -204,7 +206,7 @@ class Command(ConsoleCommand):
         self._trained(options, cmn_table(choice), cmn_forms)
 
     def _agreement(self, options: dict[str, Any], choice: Choice) -> None:
-        document = agreement_table(choice.slugs)
+        document = agreement_table(choice.slugs, choice.aspect)
         if self._printed_as_json(options, document):
             return
         rows = []

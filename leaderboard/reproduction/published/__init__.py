@@ -67,6 +67,8 @@ class Corpus:
     """What follows ``manage.py import_corpus`` where it is not there."""
     rated: str = ""
     """The human score that the paper takes, and of how much."""
+    aspect: str = ""
+    """The human score here where the corpus has it and no other is asked for."""
     systems: tuple[str, ...] = ()
     """The models that the paper names, in no order of the files'."""
     decoding: tuple[str, ...] = ()
