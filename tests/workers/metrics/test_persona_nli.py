@@ -1,5 +1,6 @@
 """Contradictions of the persona are those that the checkpoint finds; labels are read by name."""
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -148,6 +149,80 @@ def test_a_checkpoint_with_numbered_labels_is_refused(tmp_path: Path) -> None:
     folder = save_bert(tmp_path, "BertForSequenceClassification", outputs=3)
     with pytest.raises(ModelError, match="LABEL_0, LABEL_1, LABEL_2; id2label of its config"):
         NliModel(model_files(str(folder)), "cpu")
+
+
+LEARNED = ("contradiction", "neutral", "entailment")
+"""Of what ``made_pairs`` numbers."""
+
+
+def made_pairs(subjects: Sequence[str]) -> list[tuple[str, str, int]]:
+    """With "no" the hypothesis contradicts, of something else it is neutral."""
+    return [
+        (f"i like {one}", text, label)
+        for number, one in enumerate(subjects)
+        for label, text in enumerate(
+            (f"no like {one}", f"do you {subjects[number - 1]} ?", f"i like {one}")
+        )
+    ]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A classifier that has learned what the three labels are."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    folder = save_nli(tmp_path_factory.mktemp("trained"), LEARNED)
+    read = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForSequenceClassification.from_pretrained(folder)
+    premises, hypotheses, labels = zip(
+        *made_pairs(["dogs", "cats", "there", "my friend", "fact", "dialogue"]), strict=True
+    )
+    batch = read([*premises], [*hypotheses], padding=True, return_tensors="pt")
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(60):
+        optimiser.zero_grad()
+        model(**batch, labels=torch.tensor(labels)).loss.backward()
+        optimiser.step()
+    model.save_pretrained(folder)
+    return folder
+
+
+def reordered(trained: Path, folder: Path, labels: tuple[str, ...]) -> Path:
+    """The same classifier with its outputs in another order, named as ``labels``."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    model = AutoModelForSequenceClassification.from_pretrained(trained)
+    order = [LEARNED.index(one.lower()) for one in labels]
+    with torch.no_grad():
+        for part in (model.classifier.weight, model.classifier.bias):
+            part.copy_(part[order].clone())
+    model.config.id2label = dict(enumerate(labels))
+    model.config.label2id = {label: place for place, label in enumerate(labels)}
+    model.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(trained).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        LEARNED,
+        ("ENTAILMENT", "NEUTRAL", "CONTRADICTION"),
+        ("neutral", "contradiction", "entailment"),
+    ],
+)
+def test_a_trained_classifier_finds_the_contradiction_in_any_order_of_labels(
+    trained: Path, tmp_path: Path, labels: tuple[str, ...]
+) -> None:
+    folder = reordered(trained, tmp_path, labels)
+    examples = [
+        example(text, "i like dogs") for text in ("no like dogs", "do you cats ?", "i like dogs")
+    ]
+    assert scores(folder, "persona_consistency", *examples) == [-1, 0, 1]
+    against, other, same = scores(folder, "persona_contradiction", *examples)
+    assert against > 0.9 > 0.1 > max(other, same)
 
 
 def test_without_a_checkpoint_it_is_not_offered() -> None:
