@@ -28,6 +28,7 @@ from leaderboard.exports import zipped_export
 from leaderboard.metric_requests import correlation_params
 from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.queries.agreement_pairs import with_all_pairs
+from leaderboard.queries.arena_board import arena_leaderboard
 from leaderboard.queries.preference_board import preference_leaderboard
 from leaderboard.queries.preference_look import look_at_question
 from leaderboard.queries.preference_metrics import preference_metrics
@@ -36,6 +37,7 @@ from leaderboard.queries.standing import agreement
 from leaderboard.queries.system_choice import resolve_choice
 from leaderboard.results import json_form, look, whole
 from leaderboard.results.rest import NotYet, not_yet
+from workers.arenas.api import ArenaPath, arena_of
 
 router = Router(tags=["corpora"])
 Level = Literal["turn", "dialogue", "system"]
@@ -329,6 +331,31 @@ def _of_preferences(
         return not_yet(found, response)
     facts = {"computed_at": found.computed_at, "stale": found.state != "present"}
     return {**json_form(found.answer), **facts}
+
+
+class ArenaLeaderboard(Preferences):
+    arena: str = Field(description="The arena's name in addresses.")
+
+
+@router.get(
+    "/arenas/{slug:slug}/leaderboard",
+    auth=Token("read", anybody=True),
+    response={200: ArenaLeaderboard, 202: NotYet},
+    operation_id="get_arena_leaderboard",
+    summary="Systems by the votes of an arena's visitors",
+    tags=["arenas"],
+)
+def get_arena_leaderboard(
+    request: HttpRequest, response: HttpResponse, place: Path[ArenaPath]
+) -> Any:
+    """As `get_preferences`, of the votes that count; `aspect` is the arena's name. Where nothing is
+    stored yet the answer is 202."""
+    arena = arena_of(request, place.slug)
+    found = look(arena.version, arena_leaderboard, arena=arena.pk)
+    if found.answer is None:
+        return not_yet(found, response)
+    facts = {"computed_at": found.computed_at, "stale": found.state != "present"}
+    return {**json_form(found.answer), **facts, "arena": arena.slug}
 
 
 class Agreement(Computed):

@@ -37,6 +37,7 @@ from dialeval_site.api.openapi import Document
 from dialeval_site.operations.error_pages import RETRY_SECONDS
 from leaderboard.api import router as meta_evaluation
 from leaderboard.challenges.api.router import router as challenges
+from workers.arenas.api import router as arenas
 from workers.runs.api import router as metrics
 
 log = logging.getLogger(__name__)
@@ -152,7 +153,7 @@ api = Api(
     docs_url=None,
     parser=StrictParser(),
 )
-for router in (tokens, challenges, corpora, meta_evaluation, metrics):
+for router in (tokens, challenges, corpora, meta_evaluation, arenas, metrics):
     api.add_router("", router)
 
 

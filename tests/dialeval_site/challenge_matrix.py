@@ -246,6 +246,8 @@ def _operation(name: str, method: str, path: str, statuses: str, **more: Any) ->
 
 PUBLIC_READ = "200 401 401 401   200 200 403 403 403   200 200 403 200"
 HIDDEN_READ = "404 401 401 401   404 404 403 403 403   404 404 403 200"
+ORGANISERS_READ = "401 401 401 401   403 403 403 403 200   403 403 403 200"
+DUEL, NEW_DUEL = "duel", "new-duel"
 ROUND, FINAL = f"/challenges/{CUP}/rounds/{OPEN}", f"/challenges/{CUP}/rounds/{HIDDEN}"
 
 OPERATIONS = [
@@ -429,8 +431,14 @@ OPERATIONS = [
             ("closed-kitchen", HIDDEN_READ.replace("200", "404")),
         )
     ),
-    # the log
-    _operation(
-        "list_audit", "GET", "/audit", "401 401 401 401   403 403 403 403 200   403 403 403 200"
+    # arenas: one that everybody sees, one that is not open yet
+    _operation("list_arenas", "GET", "/arenas", PUBLIC_READ),
+    *(
+        _operation(name, "GET", f"/arenas/{slug}{path}", statuses)
+        for name, path in (("get_arena", ""), ("get_arena_leaderboard", "/leaderboard"))
+        for slug, statuses in ((DUEL, PUBLIC_READ), (NEW_DUEL, HIDDEN_READ))
     ),
+    _operation("list_battles", "GET", f"/arenas/{DUEL}/battles", ORGANISERS_READ),
+    # the log
+    _operation("list_audit", "GET", "/audit", ORGANISERS_READ),
 ]

@@ -7,11 +7,20 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from annotations.campaigns.models import Arena
+from annotations.models import CorpusVersion
 from dialeval_site.api import root as api
 from tests.api_client import Program
 from tests.dialeval_site.addresses import client_of, outcome
-from tests.dialeval_site.challenge_matrix import CALLERS, OPERATIONS, Operation
+from tests.dialeval_site.challenge_matrix import (
+    CALLERS,
+    DUEL,
+    NEW_DUEL,
+    OPERATIONS,
+    Operation,
+)
 from tests.dialeval_site.challenge_rights import (
     everything_stored,
     token_for,
@@ -21,9 +30,18 @@ from tests.dialeval_site.small_challenges import (
     MEMBER,
     Stage,
 )
-from tests.dialeval_site.small_corpora import PRIVATE
+from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("often")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("often", "arenas")]
+
+
+@pytest.fixture
+def arenas(stage: Stage) -> None:
+    """On the public corpus: one that everybody sees, and one that was never opened."""
+    version = CorpusVersion.objects.get(corpus__slug=PUBLIC)
+    opened = {"is_public": True, "is_open": True, "opened_at": timezone.now()}
+    for slug, fields in ((DUEL, opened), (NEW_DUEL, {})):
+        Arena.objects.create(slug=slug, name=slug, source="stored", version=version, **fields)
 
 
 def call(program: Program, stage: Stage, operation: Operation, caller: str) -> Any:
