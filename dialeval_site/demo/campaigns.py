@@ -182,7 +182,8 @@ def _rate(campaign: Campaign) -> Campaign:
     """Through the same desk as people, so that order, propensity and slots are what they would
     be."""
     chance = random.Random(SEED)
-    quality = _quality(campaign)
+    assert campaign.version is not None
+    quality = quality_of(campaign.version)
     judge_clients = [(join(campaign, _account(rater)), rater) for rater in PANEL]
     at_work = list(judge_clients)
     while at_work:
@@ -208,10 +209,10 @@ def _account(rater: SimulatedRater) -> Any:
     return user
 
 
-def _quality(campaign: Campaign) -> dict[int, float]:
+def quality_of(version: CorpusVersion) -> dict[int, float]:
     """What the corpus's own simulated raters gave, on average, by response."""
     scores: dict[int, list[float]] = {}
-    ratings = Rating.objects.filter(response__items__campaign=campaign).values_list(
+    ratings = Rating.objects.filter(response__system__version=version).values_list(
         "response_id", "score"
     )
     for response, score in ratings:

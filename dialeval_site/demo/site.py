@@ -1,5 +1,5 @@
 """The demo data: a small corpus written for this project, three log-ins, the runs that score it,
-and what there is to try: campaigns and a challenge.
+and what there is to try: campaigns, an arena and a challenge.
 
 Only in development mode: the pass words are known to everyone.
 """
@@ -19,6 +19,7 @@ from annotations.corpora.queries import select_systems
 from annotations.formats.importers.registry import importers
 from annotations.models import CorpusVersion, DemoAccount
 from common.roles import ORGANISER, PARTICIPANT, RATER
+from dialeval_site.demo.arena import load_demo_arena
 from dialeval_site.demo.campaigns import load_demo_campaigns
 from dialeval_site.demo.challenge import load_demo_challenge
 from workers.judges.actions import start_judge_run
@@ -67,6 +68,7 @@ def load_demo() -> CorpusVersion:
     (outcome,) = actions.import_corpus(importers()["jsonl"], DEMO_CORPUS, DEMO_SLUG)
     _score(outcome.version)
     load_demo_campaigns(outcome.version)
+    load_demo_arena(outcome.version)
     load_demo_challenge(outcome.version)
     _judge(outcome.version)
     return outcome.version
