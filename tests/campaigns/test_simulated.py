@@ -7,7 +7,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotations.campaigns.actions.publishing import CannotPublish, publish
-from annotations.campaigns.models import Campaign
+from annotations.campaigns.models import Arena, Campaign
+from annotations.campaigns.queries.arena import anomalies_of, counted_battles
 from annotations.campaigns.queries.overview import response_time_of
 from annotations.models import CorpusVersion, Rating
 from common.roles import ORGANISER
@@ -57,7 +58,7 @@ def test_the_pages_of_such_a_campaign_say_so() -> None:
 
 
 @pytest.mark.slow
-def test_the_demo_brings_a_campaign_of_each_kind_to_try_and_one_that_programs_rated() -> None:
+def test_the_demo_brings_campaigns_and_an_arena_to_try_and_some_that_programs_rated() -> None:
     load_demo()
     load_demo()
     found = Campaign.objects.order_by("slug").values_list("slug", "kind", "state", "simulated")
@@ -74,3 +75,6 @@ def test_the_demo_brings_a_campaign_of_each_kind_to_try_and_one_that_programs_ra
         == rated_by_programs.slots.count()
         > 0
     )
+    arena = Arena.objects.get()
+    assert (arena.slug, arena.is_open, counted_battles(arena).count()) == ("demo-arena", True, 72)
+    assert anomalies_of(arena) == {}
