@@ -27,10 +27,11 @@ from annotations.campaigns.queries.ratings import campaign_agreement
 from annotations.models import AuditEntry
 from annotations.questions.answers import Material, check
 from annotations.questions.reading import form_of
+from common.roles import ORGANISER
 from leaderboard.queries.preference_board import preference_leaderboard
 from tests.campaigns.forms import asking, comparing, made_form
-from tests.campaigns.rating_browser import in_hand
-from tests.campaigns.sets import made_campaign, made_raters, made_version
+from tests.campaigns.rating_browser import address, browser_of, in_hand
+from tests.campaigns.sets import made_campaign, made_raters, made_user, made_version
 
 pytestmark = pytest.mark.django_db
 
@@ -323,6 +324,8 @@ def test_allocation_target_and_budget_come_back(tmp_path: Path) -> None:
     exported("pilot", tmp_path / "one")
     again = read_again(tmp_path / "one", systems=THREE)
     assert {key: getattr(again, key) for key in spread} == spread
+    page = browser_of(made_user("", ORGANISER)).get(address("campaign", again)).content.decode()
+    assert "Target: no interval wider than 150 points of the rating." in " ".join(page.split())
 
 
 @pytest.mark.usefixtures("asked")
