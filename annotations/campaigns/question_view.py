@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -53,6 +54,8 @@ class Row:
     choices: tuple[Choice, ...] = ()
     value: str = ""
     values: Mapping[str, str] | None = None
+    is_single: bool = False
+    """Of the labels of an utterance: exactly one is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,8 @@ class QuestionView:
     given: Mapping[str, Any] | None = None
     """Of labels of utterances: what was chosen, by number."""
     least: int = 0
+    is_single: bool = False
+    """Each utterance gets exactly one label."""
     error: str = ""
     is_preview: bool = False
     """No rater's: nothing is sent."""
@@ -198,7 +203,13 @@ def _view(
         )
     if kind == "utterance_labels":
         given = answer if isinstance(answer, Mapping) else {}
-        return QuestionView(**shared, labels=tuple(_choices(question, None)), given=given)
+        is_single = question.min_choices == question.max_choices == 1
+        return QuestionView(
+            **shared,
+            labels=tuple(_choices(question, None)),
+            given=given,
+            is_single=is_single,
+        )
     start = next(iter(utterances.values()), "").strip() if kind == "correction" else ""
     return QuestionView(**shared, value=str(answer) if isinstance(answer, str) else start)
 
@@ -314,6 +325,7 @@ def _tags(question: QuestionView, number: int) -> Row:
         control_name(question.key, str(number)),
         question.title,
         tuple(replace(one, is_chosen=one.value in chosen) for one in question.labels),
+        is_single=question.is_single,
     )
 
 
@@ -350,11 +362,14 @@ def _in_words(question: Question, answer: Any) -> str:
         return f"{label} ({small})" if small else label
 
     if isinstance(answer, list) and question.type == "span":
-        return _("none") if not answer else ", ".join(word(one["label"]) for one in answer)
+        severities = {one.key: f" ({one.label})" for one in question.severities}
+        marked = (word(one["label"]) + severities.get(one.get("severity"), "") for one in answer)
+        return ", ".join(marked) or _("none")
     if isinstance(answer, list):
         return ", ".join(map(word, answer)) or _("none")
     if isinstance(answer, Mapping) and question.type == "ranking":
-        return " > ".join(word(key) for key in sorted(answer, key=answer.__getitem__))
+        by_rank = groupby(sorted(answer, key=answer.__getitem__), key=answer.__getitem__)
+        return " > ".join(" = ".join(map(word, tied)) for _rank, tied in by_rank)
     if isinstance(answer, Mapping):
         pairs = (
             (key, map(word, one if isinstance(one, list) else [one])) for key, one in answer.items()

@@ -15,6 +15,7 @@ from annotations.campaigns.actions.opening import open_campaign
 from annotations.campaigns.form_text import as_yaml, lines_of
 from annotations.campaigns.models import Campaign, Item
 from annotations.campaigns.queries.ratings import form_of_campaign
+from annotations.campaigns.question_view import answers_in_words
 from annotations.questions import templates
 from annotations.questions.reading import read_text
 from common.roles import ORGANISER
@@ -56,6 +57,19 @@ def test_a_fault_is_at_its_line() -> None:
     paths = ["questions[0].maximum", "questions[0].minimum", "questions[0]", "name", "", "x[3]"]
     assert lines_of(text, paths) == [9, 6, 6, 2, None, 1]
     assert lines_of("{", ["name"]) == [None]
+
+
+def test_answers_are_told_in_words() -> None:
+    options = [{"key": "dull"}, {"key": "rude"}, {"key": "wrong"}]
+    order = {"key": "order", "type": "ranking", "text": "?", "options": options, "ties": True}
+    severities = [{"key": "minor", "value": 1}, {"key": "major", "label": "grave", "value": 5}]
+    errors = {"key": "errors", "type": "span", "text": "?", "options": options}
+    form = made_form(order, {**errors, "severities": severities})
+    span = {"utterance": 1, "start": 0, "end": 2, "label": "rude", "severity": "major"}
+    answers = {"order": {"dull": 1, "rude": 3, "wrong": 1}, "errors": [span]}
+    told = answers_in_words(form, answers)
+    assert told == {"order": "dull = wrong > rude", "errors": "rude (grave)"}
+    assert answers_in_words(form, {"errors": []}) == {"errors": "none"}
 
 
 # --- pages ----------------------------------------------------------------------------------------
@@ -125,6 +139,32 @@ def test_faults_are_shown_at_their_place_and_nothing_is_stored() -> None:
     assert "1,000,000 points" in text
     for hostile in ("", "a: [", "\x00", "- 1", "{}", "<script>", "x" * 200_001):
         assert organiser().post(form, {"text": hostile}).status_code == 422
+    assert Campaign.objects.get(pk=campaign.pk).form is None
+
+
+CLEAR = {"key": "clear", "type": "yes_no", "text": "Clear?"}
+ON_ITSELF = {**CLEAR, "when": {"question": "clear", "is": True}}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("schema", "questions", "says"),
+    [
+        (1, [ON_ITSELF], "the conditions go round in a circle: clear → clear"),
+        (1, [CLEAR, CLEAR], "both have the key clear"),
+        (2, [CLEAR], "this site reads versions up to 1"),
+    ],
+)
+def test_a_form_that_cannot_be_asked_is_refused_as_text_and_in_the_editor(
+    schema: int, questions: list[dict[str, object]], says: str
+) -> None:
+    campaign = made_campaign(opened=False)
+    form = {"schema": schema, "name": "mine", "title": "Mine", "level": "response"}
+    data = json.dumps({**form, "questions": questions})
+    for sent in ({"text": data}, {"draft": data, "do": "save"}):
+        answer = organiser().post(address("campaign-form", campaign), sent)
+        assert answer.status_code == 422
+        assert says in answer.content.decode()
     assert Campaign.objects.get(pk=campaign.pk).form is None
 
 

@@ -1,4 +1,5 @@
-// Keys of the rating page. Never with a modifier, never while text is typed or composed, never while a key is held.
+// Keys of the rating page. Never while text is typed or composed, never while a key is held, and with a modifier only
+// Ctrl (on a Mac ⌘) and Enter, which send from a text field.
 (function () {
   "use strict";
 
@@ -14,7 +15,14 @@
 
   function listen(actions) {
     document.addEventListener("keydown", function (event) {
-      if (event.isComposing || event.keyCode === 229 || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.isComposing || event.keyCode === 229 || event.altKey) return;
+      if (event.ctrlKey || event.metaKey) {
+        if (event.key !== "Enter" || event.repeat || !isText(event.target) || !event.target.form) return;
+        if (event.target.form.id !== "rating-form") return;
+        event.preventDefault();
+        actions.enter();
+        return;
+      }
       if (event.key === "Escape") {
         if (actions.escape(event.target)) event.preventDefault();
         return;

@@ -27,7 +27,13 @@
       this.shownAt = performance.now();
       for (const leftover of form.querySelectorAll("[data-without-script]")) leftover.remove();
       for (const slider of this.panel.querySelectorAll("[data-slider]")) slider.type = "range"; // a number without a script
-      for (const button of this.panel.querySelectorAll("[data-mark]")) this.offerToMark(button);
+      for (const button of this.panel.querySelectorAll("[data-mark]")) {
+        button.hidden = false;
+        button.addEventListener("click", () => this.mark(button.closest("[data-question]"), 0));
+      }
+      this.selected = null; // words of a judged response; the selection itself is gone once a button is pressed
+      this.severity = null; // the list of the words that were marked last
+      document.addEventListener("selectionchange", () => this.remember());
       document.addEventListener("change", (event) => this.changed(event.target));
       document.addEventListener("input", (event) => this.changed(event.target));
       document.addEventListener("focusin", (event) => this.focused(event.target));
@@ -73,6 +79,14 @@
         return names.size > 0 && [...names].every((name) => controls.some((one) => one.name === name && isGiven(one)));
       }
       return controls.some(isGiven);
+    }
+
+    // Of a ranking a row for each response, with its ranks; of best and worst one for each of both; of labels of which each
+    // response gets one, a row for each response.
+    rowsOf(question) {
+      if (question.dataset.type !== "utterance_labels") return inputsOfEach(question.querySelectorAll(".option-row"));
+      const rows = this.article ? inputsOfEach(this.article.querySelectorAll(".tags")) : [];
+      return rows.filter(([first]) => first.type === "radio" && this.questionOf(first) === question);
     }
 
     // What a rater gives, without what goes with it: which questions were on the page, the kind of a marked span.
@@ -135,6 +149,11 @@
         question.classList.toggle("now", place === this.at);
         question.classList.toggle("away", isStepping && place !== this.at);
         question.classList.toggle("done", this.isAnswered(question));
+        const rows = this.rowsOf(question);
+        for (const row of rows) {
+          const tags = row[0].closest(".tags");
+          if (tags) tags.classList.toggle("now", place === this.at && row === rows.find((one) => !isChosen(one)));
+        }
         question.querySelector("[data-place]").textContent =
           asked.length > 1 ? fillIn(this.words.place, { n: place + 1, all: asked.length }) : "";
       });
@@ -209,6 +228,7 @@
       this.form.elements.comment.value = given.comment;
       this.comment.open = Boolean(given.comment);
       this.answeredAt = {};
+      this.selected = this.severity = null;
       this.shownAt = performance.now();
       this.say("");
       this.at = 0;
@@ -221,32 +241,48 @@
       this.panel.querySelector(`output[for="${slider.id}"]`).textContent = isMoved ? slider.value : "–";
     }
 
-    // Words that are selected in a judged response fill the next free row.
-    offerToMark(button) {
-      button.hidden = false;
-      let marked = null; // the selection is gone once the button is pressed
-      document.addEventListener("selectionchange", () => {
-        const selection = document.getSelection();
-        const range = selection.rangeCount && !selection.isCollapsed ? selection.getRangeAt(0) : null;
-        const inside = range && range.commonAncestorContainer;
-        const bubble = inside && (inside.closest ? inside : inside.parentElement).closest(".judged");
-        if (!bubble) return;
-        const before = document.createRange();
-        before.setStart(textOf(bubble), 0);
-        before.setEnd(range.startContainer, range.startOffset);
-        const start = [...before.toString()].length; // characters, not units of UTF-16
-        marked = { text: range.toString(), utterance: bubble.dataset.utterance, start };
-      });
-      button.addEventListener("click", () => {
-        const question = button.closest("[data-question]");
-        const row = [...question.querySelectorAll("[data-span]")].find(isFree);
-        if (!marked || !row) return;
-        row.querySelector("[data-words]").value = marked.text;
-        row.querySelector("[data-utterance]").value = marked.utterance;
-        row.querySelector("[data-start]").value = marked.start;
-        this.changed(row.querySelector("[data-words]"));
-        marked = null;
-      });
+    remember() {
+      const selection = document.getSelection();
+      const range = selection.rangeCount && !selection.isCollapsed ? selection.getRangeAt(0) : null;
+      const inside = range && range.commonAncestorContainer;
+      const bubble = inside && (inside.closest ? inside : inside.parentElement).closest(".judged");
+      if (!bubble) return;
+      const before = document.createRange();
+      before.setStart(textOf(bubble), 0);
+      before.setEnd(range.startContainer, range.startOffset);
+      const start = [...before.toString()].length; // characters, not units of UTF-16
+      this.selected = { text: range.toString(), utterance: bubble.dataset.utterance, start };
+    }
+
+    // The selected words fill the next free row.
+    mark(question, label) {
+      const row = [...question.querySelectorAll("[data-span]")].find(isFree);
+      if (!this.selected || !row) return;
+      row.querySelector("[data-words]").value = this.selected.text;
+      row.querySelector("[data-utterance]").value = this.selected.utterance;
+      row.querySelector("[data-start]").value = this.selected.start;
+      const [labels, severities] = row.querySelectorAll("select");
+      labels.selectedIndex = label;
+      this.selected = null;
+      this.severity = severities || null;
+      document.getSelection().removeAllRanges();
+      this.changed(row.querySelector("[data-words]"));
+    }
+
+    // By keys: the number of the selected words' label, then of their severity.
+    pressInSpans(question, number) {
+      if (this.selected && !document.getSelection().isCollapsed) return this.mark(question, number);
+      this.severity.selectedIndex = number;
+      this.changed(this.severity);
+      this.severity = null;
+      return undefined;
+    }
+
+    takesInSpans(question, number) {
+      if (!question || question.dataset.type !== "span") return false;
+      const isSelected = this.selected && !document.getSelection().isCollapsed;
+      const list = isSelected ? question.querySelector("select") : this.severity;
+      return Boolean(list && question.contains(list) && list.options[number]);
     }
 
     // A correction begins with what is to be corrected.
@@ -259,24 +295,31 @@
     atHand(key) {
       const question = this.asked()[this.at];
       if (!question) return undefined;
-      const rows = rowsOf(question);
-      if (rows.length) return inRows(question, rows.every(isChosen) ? [] : rows.filter(isChosen), rows, Number(key) - 1);
+      const rows = this.rowsOf(question);
+      if (rows.length) return inRows(question, rows, Number(key) - 1);
       return this.controlsOf(question).find((one) => one.dataset.key === key);
     }
 
     takes(key) {
-      return Boolean(this.atHand(key));
+      return this.takesInSpans(this.asked()[this.at], Number(key) - 1) || Boolean(this.atHand(key));
     }
 
     press(key) {
+      const here = this.asked()[this.at];
+      if (this.takesInSpans(here, Number(key) - 1)) {
+        this.pressInSpans(here, Number(key) - 1);
+        return false;
+      }
       const control = this.atHand(key);
       const question = this.questionOf(control);
       const isOne = control.type === "radio";
-      const rows = rowsOf(question);
-      if (rows.length && rows.every(isChosen)) for (const other of rows.flat()) other.checked = false; // anew
+      const rows = this.rowsOf(question);
+      const ofResponses = question.dataset.type === "utterance_labels";
+      if (!ofResponses && rows.length && rows.every(isChosen)) for (const other of rows.flat()) other.checked = false; // anew
       control.checked = isOne || !control.checked;
       control.focus({ preventScroll: true });
       this.changed(control);
+      if (ofResponses) (rows.find((row) => !isChosen(row)) || [control])[0].scrollIntoView({ block: "nearest" });
       if (rows.length && !this.isAnswered(question)) return false;
       return isOne && this.nextAfterChoice();
     }
@@ -356,17 +399,22 @@
     }
   }
 
-  // Of a ranking a row for each response, with its ranks; of best and worst one for each of both.
-  function rowsOf(question) {
-    return [...question.querySelectorAll(".option-row")].map((row) => [...row.querySelectorAll("input")]);
+  function inputsOfEach(rows) {
+    return [...rows].map((row) => [...row.querySelectorAll("input")]);
   }
 
   function isChosen(row) {
     return row.some((one) => one.checked);
   }
 
-  // By keys: the numbers of the responses, best first; or the best, then the worst.
-  function inRows(question, chosen, rows, number) {
+  // By keys: the numbers of the responses, best first; or the best, then the worst; or of each response its label, where
+  // all have one that of the response at hand.
+  function inRows(question, rows, number) {
+    if (question.dataset.type === "utterance_labels") {
+      const row = rows.find((one) => !isChosen(one)) || rows.find((one) => one.includes(document.activeElement));
+      return row && row[number];
+    }
+    const chosen = rows.every(isChosen) ? [] : rows.filter(isChosen);
     if (question.dataset.type === "best_worst") return (chosen.length ? rows[1] : rows[0])[number];
     return chosen.includes(rows[number]) ? undefined : rows[number] && rows[number][chosen.length];
   }
