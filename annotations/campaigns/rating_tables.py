@@ -17,7 +17,7 @@ from annotations.campaigns.models import (
     RatingRevision,
 )
 from annotations.campaigns.queries.quality import RaterQuality
-from annotations.campaigns.queries.ratings import form_of_campaign, systems_of
+from annotations.campaigns.queries.ratings import OVERALL, form_of_campaign, systems_of
 from annotations.campaigns.question_view import answers_in_words
 from annotations.campaigns.rater_statistics.own_ratings import ChecksPassed
 from annotations.questions.schema import Form
@@ -229,7 +229,11 @@ def ratings_table(campaign: Campaign, ratings: Iterable[Assignment]) -> Table:
         (Column("score", _("Score"), **_COUNT), Column("low", _("Marked low")))
         if form is None
         else tuple(
-            Column(f"q-{question.key}", question.name, detail=place >= QUESTIONS_SHOWN)
+            Column(
+                f"q-{question.key}",
+                question.name,
+                detail=place >= QUESTIONS_SHOWN and question.key != OVERALL,
+            )
             for place, question in enumerate(form.questions)
         )
     )

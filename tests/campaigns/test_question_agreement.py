@@ -91,11 +91,50 @@ def test_a_campaign_on_the_scale_has_no_questions() -> None:
     assert question_agreement(made_campaign()) == []
 
 
+def text_of(name: str, campaign: Campaign) -> str:
+    page = browser_of(made_user("olga", ORGANISER)).get(address(name, campaign))
+    assert page.status_code == 200
+    return page.content.decode()
+
+
 def test_an_organiser_reads_it_on_the_page_of_agreement() -> None:
     order = {"order": {"dull": 1, "rude": 2}}
     campaign = rated([order, order], [order, order], questions=[ORDER], turns=1)
-    page = browser_of(made_user("olga", ORGANISER)).get(address("campaign-agreement", campaign))
-    text = page.content.decode()
-    assert page.status_code == 200
+    text = text_of("campaign-agreement", campaign)
     assert "Agreement on each question" in text
     assert "Kendall’s W" in text
+
+
+def only_texts() -> Campaign:
+    campaign = rated([{"words": "a"}], [{"words": "b"}], questions=[WORDS], turns=1)
+    Campaign.objects.filter(pk=campaign.pk).update(state="closed")
+    return campaign
+
+
+def test_of_texts_alone_there_is_nothing_to_compare() -> None:
+    text = text_of("campaign-agreement", only_texts())
+    assert "Nothing to compare" in text
+    assert "No ratings yet" not in text
+
+
+def test_of_texts_alone_there_is_nothing_to_publish() -> None:
+    text = text_of("campaign-ratings", only_texts())
+    assert "there is nothing to publish" in text
+    assert "Publish 2 ratings" not in text
+    assert "mt-metrics-eval" not in text
+
+
+def test_scores_of_yes_no_and_of_a_rubric_are_named() -> None:
+    """Of values 1 and 2 the share of three: 1 / 3 = 0.33, 2 / 3 = 0.67."""
+    options = [{"key": "dull", "value": 1}, {"key": "rude", "value": 2}]
+    rubric = {**FLAWS, "options": options}
+    given = [{"flaws": ["dull"], "clear": True}, {"flaws": ["rude"], "clear": False}]
+    campaign = rated(given, given, questions=[rubric, CLEAR], turns=1)
+    text = text_of("campaign-agreement", campaign)
+    assert "Scores 0.33 to 0.67" in text
+    assert "Distribution of scores" not in text  # they are no steps of a scale
+    campaign = rated(given, given, questions=[CLEAR, rubric], turns=1)
+    url = address("campaign-agreement", campaign)
+    text = browser_of(made_user("ota", ORGANISER)).get(url).content.decode()
+    assert "0 · no" in text
+    assert "1 · yes" in text

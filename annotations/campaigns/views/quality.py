@@ -42,7 +42,11 @@ from annotations.campaigns.queries.rating_stream import (
     newest_ratings,
     ratings_to_export,
 )
-from annotations.campaigns.queries.ratings import publication_of, question_keys
+from annotations.campaigns.queries.ratings import (
+    aspects_to_publish,
+    publication_of,
+    question_keys,
+)
 from annotations.campaigns.rating_tables import raters_table, ratings_table
 from annotations.campaigns.views.collect import is_stored_as_corpus
 from annotations.formats.exporters import mt_metrics_eval
@@ -231,6 +235,7 @@ def _ratings_page(
 ) -> HttpResponse:
     found = Paginator(newest_ratings(campaign), RATINGS_A_PAGE).get_page(request.GET.get("page"))
     table = ratings_table(campaign, found)
+    can_publish = bool(aspects_to_publish(campaign))
     context = {
         "section": "campaigns",
         "tab": "ratings",
@@ -239,6 +244,8 @@ def _ratings_page(
         "table": table,
         "shown_columns": ",".join(one.key for one in table.columns if not one.detail),
         "publication": publication_of(campaign),
+        "can_publish": can_publish,
+        "has_scores": can_publish and not campaign.compares,
         "corpus": corpus_of(campaign) if campaign.kind == Campaign.Kind.INTERACTIVE else None,
         "stands_still": campaign.state in (Campaign.State.PAUSED, Campaign.State.CLOSED),
         "form": form or _publish_form(campaign),

@@ -8,6 +8,7 @@ from annotations.agreement.cohen import PairKappa, Weighting
 from annotations.agreement.krippendorff import Measurement
 from common.estimates import Estimate
 from common.tables import Cell, Column, Row, Table, estimate_cell
+from common.tables.numerals import MINUS
 from leaderboard.answers.agreement import Agreement
 from leaderboard.board_text import board_signature
 from leaderboard.estimate_cells import COEFFICIENT_NAMES
@@ -142,9 +143,10 @@ def _score_table(
     signature: str,
     updated: datetime | None,
 ) -> Table:
-    steps = document.score_use.steps
+    steps = document.score_use.steps or ()
     with_others = {one.rater: one.correlation for one in document.leave_one_out["pearson"].raters}
-    scale = f"Scores {steps[0]:g} to {steps[-1]:g}" if steps else "Scores"
+    ends = [f"{round(step, 2):g}".replace("-", MINUS) for step in (*steps[:1], *steps[-1:])]
+    scale = f"Scores {' to '.join(dict.fromkeys(ends))}".rstrip()
     columns = (
         Column("rater", "Rater"),
         Column("ratings", "Ratings", "number", decimals=0),
@@ -169,7 +171,7 @@ def _score_table(
                     "rater": Cell(pseudonyms.get(one.rater, one.rater)),
                     "ratings": Cell(total),
                     "use": Cell(reason="the scores are not steps of a scale")
-                    if steps is None or counts is None
+                    if not steps or counts is None
                     else Cell(
                         shares_text(steps, counts),
                         bars=tuple(count / total for count in counts),

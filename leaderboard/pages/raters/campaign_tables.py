@@ -129,7 +129,8 @@ def _label_of(campaign: Campaign, aspect: str, level: float) -> str:
     if form is None:
         return f"{level:g} · {campaign.scale_labels[int(level) - 1]}"
     question = form.question(aspect)
-    texts = question.labels or [option.label for option in question.options]
+    of_yes_no = (_("no"), _("yes")) if question.type == "yes_no" else ()
+    texts = question.labels or of_yes_no or [option.label for option in question.options]
     pairs = zip(question.values, texts, strict=False)
     labels = {numeric(question, value): text for value, text in pairs}
     return f"{level:g} · {labels[level]}" if level in labels else f"{level:g}"

@@ -16,6 +16,7 @@ from annotations.campaigns.queries.adjudication import ADJUDICATED_KINDS, adjudi
 from annotations.campaigns.queries.overview import progress_of
 from annotations.campaigns.queries.ratings import (
     aspects_of,
+    form_of_campaign,
     rated_systems,
     resolve_campaign_aspect,
     select_rated_systems,
@@ -142,8 +143,11 @@ def campaign_agreement(request: HttpRequest, slug: str) -> HttpResponse:
         found.computed_at,
         None if "download" in request.GET else PAIRS_SHOWN,
     )
+    form = form_of_campaign(campaign)
     context = {
         **frame,
+        "is_text_only": form is not None
+        and all(one.measurement == "text" for one in form.questions),
         "aspects": aspects_of(campaign),
         "aspect": aspect,
         "systems": rated_systems(campaign),
