@@ -128,7 +128,8 @@ def agreement_of(
         Krippendorff's α, κ with quadratic weights (mean over pairs of raters), ICC(2,1); nominal:
         nominal α, κ, Fleiss' κ; rankings: mean τ-b and Kendall's W, of best–worst with the others
         tied between; preferences: nominal, ordinal and interval α over b < tie < a, nominal α
-        without ties, κ, S1 and S2; text: none. By type where it is several values: α of sets
+        without ties, κ, S1 and S2, of those without ties and degrees nominal α, κ and S2; text:
+        none. By type where it is several values: α of sets
         (MASI) and nominal α of each option, of labels the same over utterances; of spans, F1 and α
         over characters.
     """
@@ -268,12 +269,16 @@ class _Context:
         graded = krippendorff_alphas(*self.table(degrees))
         decisive = krippendorff_alphas(*self.table(np.where(signs == 0, np.nan, signs)))
         with_ties, without_ties = agreeing_votes(signs, self.dialogue, self.jackknife)
+        kappa = _kappa(table, jackknife, "unweighted")
+        if self.question.values == ("a", "b"):  # the others would say the same twice
+            votes = Coefficient("s2", "agreeing votes", without_ties, chance=CHANCE_WITHOUT_TIES)
+            return (_alpha("nominal", nominal), kappa, votes)
         return (
             _alpha("nominal", nominal),
             _alpha("ordinal", graded["ordinal"]),
             _alpha("interval", graded["interval"]),
             Coefficient("alpha_without_ties", "nominal α without ties", decisive["nominal"]),
-            _kappa(table, jackknife, "unweighted"),
+            kappa,
             Coefficient("s1", "agreeing votes (S1)", with_ties, chance=CHANCE_WITH_TIES),
             Coefficient(
                 "s2", "agreeing votes without ties (S2)", without_ties, chance=CHANCE_WITHOUT_TIES

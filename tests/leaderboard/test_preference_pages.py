@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from common.estimates import Estimate
+from leaderboard.pages.preferences.text import systems_headline
+from leaderboard.queries.preference_board import preference_leaderboard
 from tests.annotations.stored import stored, two_systems
 from tests.leaderboard.preferred import preferred_version
 
@@ -97,3 +101,16 @@ def test_the_api_has_what_the_pages_have(client: Client) -> None:
     assert client.get(f"{API}?aspect=humour").status_code == 404
     rows = client.get(f"{API}/metrics").json()["rows"]
     assert {row["metric"] for row in rows} == {"response_length", "word_f1"}
+
+
+def test_equal_ratings_are_not_called_the_most(tmp_path: Path) -> None:
+    document = preference_leaderboard(preferred_version(tmp_path))
+    tied = Estimate(0.0, (-1.0, 1.0))
+    first, second, third = (replace(one, strength=tied, groups=(0,)) for one in document.systems)
+    last = replace(third, strength=Estimate(-0.5, (-1.0, 0.0)))
+    of_two = systems_headline(replace(document, systems=(first, second, last)), controlled=False)
+    of_all = systems_headline(replace(document, systems=(first, second, third)), controlled=False)
+    names = [one.system for one in (first, second, third)]
+    assert of_two[0].startswith(f"{names[0]} and {names[1]} are preferred equally (1,000")
+    assert of_two[0].endswith(f"not significantly different from them: {names[2]}.")
+    assert of_all[0].startswith(f"{names[0]}, {names[1]} and {names[2]} are preferred equally")

@@ -3,6 +3,8 @@ stored answers."""
 
 from __future__ import annotations
 
+from math import isclose
+
 from common.correlation.resampling import MAX_UNDEFINED_SHARE
 from common.estimates import Estimate, Undefined
 from common.tables.numerals import with_interval, written
@@ -55,13 +57,30 @@ def systems_headline(document: PreferenceStanding, *, controlled: bool) -> tuple
     ranked.sort(key=lambda one: -(shown_strength(one, controlled=controlled).value or 0.0))
     best = ranked[0]
     rating = interval_text(on_elo_scale(shown_strength(best, controlled=controlled)), 0)
-    finding = f"{best.system} is preferred most ({rating})"
+    highest = shown_strength(best, controlled=controlled).value or 0.0
+    equal = [
+        one.system
+        for one in ranked
+        if isclose(shown_strength(one, controlled=controlled).value or 0.0, highest, abs_tol=1e-9)
+    ]
+    finding = (
+        f"{best.system} is preferred most ({rating})"
+        if len(equal) == 1
+        else f"{enumeration(equal, NAMED)} are preferred equally ({rating})"
+    )
     own = set(shown_groups(best, controlled=controlled))
-    near = [one.system for one in ranked[1:] if own & set(shown_groups(one, controlled=controlled))]
-    if not own:
+    near = [
+        one.system
+        for one in ranked[len(equal) :]
+        if own & set(shown_groups(one, controlled=controlled))
+    ]
+    if len(equal) == len(ranked) > 1:
+        finding += "."
+    elif not own:
         finding += "; without an interval nobody can say by how much."
     elif near:
-        finding += f"; not significantly different from it: {enumeration(near, NAMED)}."
+        them = "it" if len(equal) == 1 else "them"
+        finding += f"; not significantly different from {them}: {enumeration(near, NAMED)}."
     else:
         finding += ", significantly ahead of all others."
     style = " Length, Markdown and emoji are held constant." if controlled else ""

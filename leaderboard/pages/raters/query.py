@@ -201,7 +201,7 @@ def agreement_data_version(_version: CorpusVersion, campaign: int, **_parameters
 
 
 @registered(
-    "campaign-agreement", version=2, stamp=agreement_data_version, refreshed_for=timedelta(hours=1)
+    "campaign-agreement", version=3, stamp=agreement_data_version, refreshed_for=timedelta(hours=1)
 )
 def stored_agreement(
     _version: CorpusVersion, campaign: int, aspect: str, system: str, excluded: bool

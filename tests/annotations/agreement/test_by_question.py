@@ -231,6 +231,15 @@ def test_preferences_equal_the_references(name: str) -> None:
     )
 
 
+def test_without_ties_one_coefficient_of_each_kind_is_left() -> None:
+    engaging = templates.load("acute-eval").questions[0]
+    coefficients = found(engaging, {"r": "a", "s": "a"}, {"r": "a", "s": "b"})
+    assert list(coefficients) == ["alpha_nominal", "kappa", "s2"]
+    assert coefficients["s2"].value == 0.5  # 1 of 2 pairs of votes
+    # Observed: one of two differs, 1 / 2; expected of a a a b: 2 · 3 · 1 / (4 · 3) = 1 / 2
+    assert coefficients["alpha_nominal"].value == pytest.approx(0.0)
+
+
 def test_both_bad_counts_as_a_tie() -> None:
     question = templates.load("pairwise").questions[0]
     tied = found(question, {"r": "tie", "s": "tie"}, {"r": "a", "s": "b"})
