@@ -1,40 +1,41 @@
-"""Templates that a campaign of single responses or dialogues can begin with, in Chromium: chosen by
-an organiser, answered by two raters, published, its agreement and its file looked at."""
+"""Every template of questions in Chromium: chosen and opened by an organiser, answered by two raters,
+its agreement looked at, published to its leaderboard, exported and imported again."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotations.campaigns.templates_of_forms import templates_for
 from annotations.questions import templates
-from annotations.questions.answers import visible
-from annotations.questions.schema import Form, Question, Value
+from annotations.questions.schema import Form, Question
 from tests.browser.stage import Stage
 from tests.browser.visit import Visit
+from tests.campaigns.forms import KINDS, answers_to, chosen, ranked
 from tests.ci import IS_LONG
 
 RATERS = ("rater", "participant")
-NAMES = {
-    form.name: kind for kind in ("turn", "dialogue") for form in templates_for(kind) if form.scored
-}
-"""Those that have a score to publish."""
+PAIR = ("oak", "elm")
+SYSTEMS = {"pair": PAIR, "dialogue_pair": PAIR, "systems": (*PAIR, "fir")}
+"""Otherwise oak alone."""
+ITEMS = 2
+"""Two dialogues of one turn."""
 
 
-def of_every_kind() -> list[str]:
+def in_turn() -> list[str]:
     """So many templates that each type of question is asked of responses and of dialogues wherever
-    one asks it; with ``DIALEVAL_LONG=1`` all."""
-    chosen, asked = [], set[tuple[str, str]]()
-    for name, kind in NAMES.items():
+    one asks it; with ``DIALEVAL_LONG=1`` all. Pairs and lists have tests of their own."""
+    names, asked = [], set[tuple[str, str]]()
+    for name, kind in KINDS.items():
         types = {(kind, question.type) for question in templates.load(name).questions}
-        if IS_LONG or types - asked:
-            chosen.append(name)
+        if IS_LONG or (kind not in SYSTEMS and types - asked):
+            names.append(name)
             asked |= types
-    return chosen
+    return names
 
 
 PREPARED = f"""
@@ -43,11 +44,10 @@ from django.contrib.auth.models import Group
 from tests.campaigns.sets import made_version
 group = Group.objects.create(name="two raters")
 group.user_set.add(*get_user_model().objects.filter(username__in={list(RATERS)!r}))
-for name in {list(NAMES)!r}:
-    made_version(["one"], dialogues=2, turns=1, slug="asks-" + name)
+for name, kind in {KINDS!r}.items():
+    systems = {SYSTEMS!r}.get(kind, ("oak",))
+    made_version(systems, dialogues={ITEMS}, turns=1, slug="asks-" + name)
 """
-ITEMS = 2
-"""One system, two dialogues of one turn."""
 
 
 @pytest.fixture(scope="module")
@@ -56,31 +56,42 @@ def corpora(stage: Stage) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", of_every_kind())
+@pytest.mark.parametrize("name", in_turn())
 @pytest.mark.usefixtures("corpora")
-def test_from_template_to_published_scores(visit: Callable[..., Visit], name: str) -> None:
-    form, kind = templates.load(name), NAMES[name]
+def test_from_template_to_leaderboard_and_back(
+    visit: Callable[..., Visit], stage: Stage, tmp_path: Path, name: str
+) -> None:
+    form, kind = templates.load(name), KINDS[name]
     organiser = visit(role="organiser")
     page = open_campaign(organiser, name, kind)
     for number, role in enumerate(RATERS):
         rate_all(visit(role=role).go(f"/rate/{name}/"), form, number)
     page.get_by_role("button", name="Close", exact=True).click()
     page = organiser.go(f"/campaigns/{name}/agreement/")
-    expect(page.locator("#live-agreement")).to_contain_text("with intervals")
+    assert_agreement(page, form)
     page = organiser.go(f"/campaigns/{name}/ratings/")
-    page.get_by_role("button", name=f"Publish {2 * ITEMS} ratings").click()
-    main = next((one for one in form.scored if one.key == "overall"), form.scored[0])
-    expect(page.locator("main")).to_contain_text(f"human scores as {main.name}")
-    lines = page.request.get(f"/campaigns/{name}/ratings/export/?format=jsonl").text()
-    answers = [json.loads(line)["answers"] for line in lines.splitlines()]
-    expected = [expected_answers(form, number) for number in range(2) for _ in range(ITEMS)]
-    assert answers == expected
+    download(page, tmp_path)
+    expected = [answers_to(form, number) for number in range(2) for _ in range(ITEMS)]
+    assert answers_in(tmp_path) == expected
+    publish(page, form)
+    if not IS_LONG:  # files of every template are imported in campaigns/test_import_ratings.py, too
+        return
+    if has_agreement(form):
+        link = page.get_by_role("link", name="See them on the leaderboard")
+        page = organiser.go(str(link.get_attribute("href")))
+        for system in SYSTEMS.get(kind, ("oak",)):
+            expect(page.locator("main")).to_contain_text(system)
+    again = f"{name}-again"
+    stage.site.manage("import_ratings", tmp_path, "--corpus", f"asks-{name}", "--slug", again)
+    assert_agreement(organiser.go(f"/campaigns/{again}/agreement/"), form)
+    download(organiser.go(f"/campaigns/{again}/ratings/"), tmp_path)
+    assert answers_in(tmp_path) == expected
 
 
 def open_campaign(organiser: Visit, name: str, kind: str) -> Page:
     page = organiser.go(f"/campaigns/new/?corpus=asks-{name}")
-    if kind == "dialogue":
-        page.locator("[name=kind][value=dialogue]").check()
+    if kind != "turn":
+        page.locator(f"[name=kind][value={kind}]").check()
         expect(page.locator(f"[name=template] option[value={name}]")).to_be_attached()
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Template").select_option(name)
@@ -105,18 +116,43 @@ def rate_all(page: Page, form: Form, rater: int) -> None:
     expect(page.get_by_role("heading", name="You have rated all of it")).to_be_visible()
 
 
-# --- what a rater answers -------------------------------------------------------------------------
+def has_agreement(form: Form) -> bool:
+    return any(question.measurement != "text" for question in form.questions)
 
 
-def chosen(question: Question, rater: int) -> Value:
-    """The first rater chooses the last point of a scale and "no", the second one below and "yes"."""
-    return question.values[-1 - rater] if question.type != "yes_no" else bool(rater)
+def assert_agreement(page: Page, form: Form) -> None:
+    text = "Agreement on each question" if has_agreement(form) else "Nothing to compare"
+    expect(page.locator("#live-agreement")).to_contain_text(text)
+
+
+def download(page: Page, folder: Path) -> None:
+    for link, name in (
+        ("Everything about each rating (JSON lines)", "ratings.jsonl"),
+        ("What was asked (JSON)", "campaign.json"),
+    ):
+        address = page.get_by_role("link", name=link).get_attribute("href")
+        (folder / name).write_bytes(page.request.get(str(address)).body())
+
+
+def answers_in(folder: Path) -> list[dict[str, Any]]:
+    lines = (folder / "ratings.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["answers"] for line in lines]
+
+
+def publish(page: Page, form: Form) -> None:
+    if not has_agreement(form):
+        expect(page.locator("main")).to_contain_text("there is nothing to publish")
+        return
+    page.get_by_role("button", name=f"Publish {2 * ITEMS} ratings").click()
+    main = next((one for one in form.scored if one.key == "overall"), (*form.scored, None)[0])
+    text = f"human scores as {main.name}" if main else "preferences are part of the corpus"
+    expect(page.locator("main")).to_contain_text(text)
 
 
 def answer(page: Page, question: Question, rater: int) -> None:
     name = f"q.{question.key}"
     match question.type:
-        case "scale" | "yes_no" | "choice":
+        case "scale" | "yes_no" | "choice" | "preference":
             value = chosen(question, rater)
             encoded = str(value).lower() if isinstance(value, bool) else value
             page.locator(f'[name="{name}"][value="{encoded}"]').focus()
@@ -125,7 +161,9 @@ def answer(page: Page, question: Question, rater: int) -> None:
             page.locator(f'[name="{name}"][value="{question.options[rater].key}"]').check()
         case "utterance_labels":
             label = question.options[rater].key
-            page.locator(f'[name="{name}.1"][value="{label}"]:visible').check()
+            box = page.locator(f'[name="{name}.1"][value="{label}"]:visible')
+            page.keyboard.press(str(rater + 1)) if rater else box.check()
+            expect(box).to_be_checked()
         case "span":
             page.evaluate(
                 """() => {
@@ -133,34 +171,17 @@ def answer(page: Page, question: Question, rater: int) -> None:
                   document.getSelection().setBaseAndExtent(text, 0, text, 6);
                 }"""
             )
-            page.get_by_role("button", name="Add the selected words").click()
-            severity = question.severities[rater].label
-            page.get_by_label("Severity of words 1").select_option(severity)
+            list_of_severities = page.get_by_label("Severity of words 1")
+            if rater:  # the label, then the severity
+                page.keyboard.press("1")
+                page.keyboard.press(str(rater + 1))
+            else:
+                page.get_by_role("button", name="Add the selected words").click()
+                list_of_severities.select_option(question.severities[rater].label)
+            expect(list_of_severities).to_have_value(question.severities[rater].key)
+        case "ranking" | "best_worst":
+            page.locator(f"[data-question={question.key}] input").first.focus()
+            for place in ranked(question, rater):
+                page.keyboard.press(place)
         case _:
             page.locator(f'[name="{name}"]').fill("Better said.")
-
-
-def expected_answers(form: Form, rater: int) -> dict[str, Any]:
-    answers: dict[str, Any] = {}
-    for question in form.questions:
-        if question in visible(form, answers):
-            answers[question.key] = expected_answer(question, rater)
-        elif question.if_hidden is not None:
-            answers[question.key] = question.if_hidden
-    return answers
-
-
-def expected_answer(question: Question, rater: int) -> Any:
-    match question.type:
-        case "scale" | "yes_no" | "choice":
-            return chosen(question, rater)
-        case "choices":
-            return [question.options[rater].key]
-        case "utterance_labels":
-            return {"1": [question.options[rater].key]}
-        case "span":
-            label, severity = question.options[0].key, question.severities[rater].key
-            place = {"utterance": 1, "start": 0, "end": 6}
-            return [place | {"label": label, "severity": severity}]
-        case _:
-            return "Better said."

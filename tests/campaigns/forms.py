@@ -7,9 +7,11 @@ from typing import Any
 from annotations.campaigns.actions.forms import write_form
 from annotations.campaigns.actions.opening import open_campaign
 from annotations.campaigns.models import Campaign
+from annotations.campaigns.templates_of_forms import templates_for
 from annotations.questions import templates
+from annotations.questions.answers import visible
 from annotations.questions.reading import form_of
-from annotations.questions.schema import Form
+from annotations.questions.schema import Form, Question, Value
 from tests.campaigns.sets import lay_out, made_campaign
 
 USR = {
@@ -20,6 +22,13 @@ USR = {
     "q.uses_knowledge": "false",
     "q.overall": "4",
 }
+
+KINDS = {
+    form.name: kind
+    for kind in ("turn", "dialogue", "pair", "dialogue_pair", "systems")
+    for form in templates_for(kind)
+}
+"""What raters of a campaign with this template judge."""
 
 
 def made_form(*questions: dict[str, Any], level: str = "response") -> Form:
@@ -44,3 +53,48 @@ def comparing(form: Form | str = "pairwise", kind: str = "pair", **fields: Any) 
     write_form(campaign, templates.load(form) if isinstance(form, str) else form)
     open_campaign(campaign)
     return campaign
+
+
+# --- what one of two raters answers ---------------------------------------------------------------
+
+
+def answers_to(form: Form, rater: int) -> dict[str, Any]:
+    """Canonical answers of the first or second rater (0 or 1) to all that is asked."""
+    answers: dict[str, Any] = {}
+    for question in form.questions:
+        if question in visible(form, answers):
+            answers[question.key] = _answer_to(question, rater)
+        elif question.if_hidden is not None:
+            answers[question.key] = question.if_hidden
+    return answers
+
+
+def _answer_to(question: Question, rater: int) -> Any:
+    match question.type:
+        case "scale" | "yes_no" | "choice" | "preference":
+            return chosen(question, rater)
+        case "choices":
+            return [question.options[rater].key]
+        case "utterance_labels":
+            return {"1": [question.options[rater].key]}
+        case "span":
+            label, severity = question.options[0].key, question.severities[rater].key
+            place = {"utterance": 1, "start": 0, "end": 6}
+            return [place | {"label": label, "severity": severity}]
+        case "ranking":
+            return {place: rank for rank, place in enumerate(ranked(question, rater), start=1)}
+        case "best_worst":
+            return dict(zip(("best", "worst"), ranked(question, rater), strict=True))
+        case _:
+            return "Better said."
+
+
+def chosen(question: Question, rater: int) -> Value:
+    """The first rater chooses the last point of a scale and "no", the second one below and "yes"."""
+    return question.values[-1 - rater] if question.type != "yes_no" else bool(rater)
+
+
+def ranked(question: Question, rater: int) -> list[str]:
+    """Of a list of three, best first; the second rater turns the first one's order round."""
+    best_first = list("123") if question.type == "ranking" else ["1", "3"]
+    return best_first[::-1] if rater else best_first

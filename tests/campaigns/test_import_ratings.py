@@ -25,11 +25,12 @@ from annotations.campaigns.models import (
 from annotations.campaigns.queries.question_agreement import question_agreement
 from annotations.campaigns.queries.ratings import campaign_agreement
 from annotations.models import AuditEntry
+from annotations.questions import templates
 from annotations.questions.answers import Material, check
 from annotations.questions.reading import form_of
 from common.roles import ORGANISER
 from leaderboard.queries.preference_board import preference_leaderboard
-from tests.campaigns.forms import asking, comparing, made_form
+from tests.campaigns.forms import KINDS, answers_to, asking, comparing, made_form
 from tests.campaigns.rating_browser import address, browser_of, in_hand
 from tests.campaigns.sets import made_campaign, made_raters, made_user, made_version
 
@@ -110,6 +111,26 @@ def test_agreement_is_the_same_and_the_ratings_can_be_published(
     assert publishing.publish(campaign) == 2  # of the rater who was not excluded
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_answers_to_every_template_come_back(tmp_path: Path, name: str) -> None:
+    kind = KINDS[name]
+    systems = THREE if kind == "systems" else THREE[:2]
+    make = asking if kind in ("turn", "dialogue") else comparing
+    campaign = make(name, kind, slug="pilot", systems=systems, dialogues=1, turns=1)
+    form = templates.load(name)
+    for number, rater in enumerate(made_raters(campaign, 2)):
+        answers = check(form, answers_to(form, number), Material({1: "Answer"}, ("1", "2", "3")))
+        while held := fill_queue(rater).assignments:
+            judgement = Judgement(f"{held[0].pk}", None, form=campaign.form, answers=answers)
+            rate(rater, held[0].item.public_id, judgement)
+    before = exported("pilot", tmp_path / "one")
+    made_version(systems, dialogues=1, turns=1, slug="elsewhere")
+    call_command("import_ratings", tmp_path / "one", corpus="elsewhere", slug="again")
+    after = exported("again", tmp_path / "two")
+    assert [row["answers"] for row in after] == [row["answers"] for row in before]
+    assert len(before) == (4 if kind in ("turn", "dialogue") else 2)  # items times raters
+
+
 def test_scores_from_1_to_5_come_back_with_their_axes(tmp_path: Path) -> None:
     campaign = made_campaign(slug="pilot", systems=["one"], dialogues=2, turns=1, k=1, axes_below=3)
     (rater,) = made_raters(campaign, 1)
@@ -176,6 +197,12 @@ def test_a_fault_is_told_with_its_line_and_nothing_is_stored(
         ("forms.0.form.schema", 99, "forms[0].form.schema: the form is written in version 99"),
         ("forms.0.form.level", "conversation", "is not what raters of this kind see"),
         ("forms.0.form.questions", [STARS, STARS], "both have the key stars"),
+        ("forms.0.form.questions.0.maximum", 10**6, "1,000,000 points"),
+        (
+            "forms.0.form.questions",
+            [{**STARS, "when": {"question": "why", "is": True}}, {**WHY, "if_hidden": None}],
+            "the conditions go round in a circle: stars → why → stars",
+        ),
         ("guidelines", "read", "guidelines: must be a list"),
     ],
 )
