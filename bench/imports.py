@@ -1,9 +1,12 @@
 """Importing chats beside what ``datasets`` takes to read the same file:
-``python -m bench.imports [--messages 1000000] [--profile]``.
+``python -m bench.imports [--messages 1000000] [--profile] [--label-studio PYTHON]``.
 
 One file of JSON lines in OpenAI's layout, ten messages a conversation. Ours: detection, survey and
 storing on SQLite, in a process of its own. The peer: ``datasets`` reads the file to Arrow, in
 another. Told are the processor seconds of each, their ratio, and the most memory that each held.
+``--label-studio PYTHON`` names the interpreter of an environment with Label Studio, whose server
+then takes the same conversations (10,000 of them are 100,000 messages) as tasks in one request.
+Argilla is not run: its server needs an Elasticsearch or OpenSearch.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bench.label_studio import CHAT_VIEW, label_studio, load_project, version
+from bench.load import processor_seconds
 from bench.made_corpus import SEED, home_of_its_own, sentence
 
 MESSAGES_A_CONVERSATION = 10
@@ -69,6 +74,22 @@ def read_it(path: Path) -> None:
     )
 
 
+def into_label_studio(python: str, path: Path) -> dict[str, float]:
+    """What its server takes from the request to the answer; the client is not counted."""
+    with path.open(encoding="utf-8") as file:
+        tasks = [json.loads(line) for line in file]
+    with (
+        TemporaryDirectory(prefix="label-studio-") as home,
+        label_studio(python, Path(home)) as (address, process),
+    ):
+        begun, started = processor_seconds([process]), time.perf_counter()
+        load_project(address, tasks, CHAT_VIEW)
+        return {
+            "cpu": processor_seconds([process]) - begun,
+            "wall": time.perf_counter() - started,
+        }
+
+
 def report(run: Callable[[], object]) -> None:
     """Prints what the run took of this process and those that it started."""
     begun, started = _processor_seconds(), time.perf_counter()
@@ -110,6 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--messages", type=int, default=1_000_000)
     parser.add_argument("--profile", action="store_true", help="where our time goes")
+    parser.add_argument("--label-studio", metavar="PYTHON", help="also into Label Studio")
     parser.add_argument("--part", choices=("ours", "peer"), help=argparse.SUPPRESS)
     parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -131,6 +153,14 @@ def main() -> None:
                 f"{figures['mb']:.0f} MB"
             )
         print(f"ratio of processor time: {ours['cpu'] / peer['cpu']:.1f}")
+        if options.label_studio:
+            other = into_label_studio(options.label_studio, path)
+            print(
+                f"Label Studio {version(options.label_studio)}: {other['cpu']:.1f} s of processor "
+                f"time, {other['wall']:.1f} s; over dialeval's: {other['cpu'] / ours['cpu']:.1f}"
+            )
+        else:
+            print("Label Studio was not run: name its interpreter with --label-studio")
 
 
 if __name__ == "__main__":

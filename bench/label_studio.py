@@ -31,6 +31,11 @@ VIEW = """<View>
   <Text name="answer" value="$response"/>
   <Rating name="overall" toName="answer" maxRating="5" required="true"/>
 </View>"""
+CHAT_VIEW = """<View>
+  <Paragraphs name="chat" value="$messages" nameKey="role" textKey="content"/>
+  <Rating name="overall" toName="chat" maxRating="5" required="true"/>
+</View>"""
+IMPORT_SECONDS = 1_800
 SCORE = [{"from_name": "overall", "to_name": "answer", "type": "rating", "value": {"rating": 4}}]
 
 
@@ -127,10 +132,10 @@ def _environment(home: Path) -> dict[str, str]:
 class Annotator:
     """One client: the next task, then its annotation."""
 
-    def __init__(self, address: str, project: int) -> None:
+    def __init__(self, address: str, project: int, timeout: float = 120) -> None:
         self._place = address.removeprefix("http://")
         self._project = project
-        self._connection = http.client.HTTPConnection(self._place, timeout=120)
+        self._connection = http.client.HTTPConnection(self._place, timeout=timeout)
 
     def pair(self) -> None:
         task = self.call("GET", f"/api/projects/{self._project}/next")
@@ -154,13 +159,13 @@ class Annotator:
         return json.loads(text or b"{}")
 
 
-def load_project(address: str, tasks: list[dict[str, str]]) -> int:
+def load_project(address: str, tasks: list[dict[str, Any]], view: str = VIEW) -> int:
     """A new project of these tasks, one annotation each."""
-    client = Annotator(address, 0)
+    client = Annotator(address, 0, IMPORT_SECONDS)
     project = client.call(
         "POST",
         "/api/projects/",
-        {"title": "dialeval bench", "label_config": VIEW, "maximum_annotations": 1},
+        {"title": "dialeval bench", "label_config": view, "maximum_annotations": 1},
     )["id"]
     client.call("POST", f"/api/projects/{project}/import", [{"data": task} for task in tasks])
     return int(project)
