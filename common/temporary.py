@@ -27,11 +27,13 @@ from secrets import token_hex
 
 log = logging.getLogger(__name__)
 
-PREFIX, OWNER = ".dialeval-", ".owner"
+PREFIX, OWNER, LEASE = ".dialeval-", ".owner", ".lease"
 REPLACED = "replaced"
 UNREACHABLE_SECONDS = 30 * 24 * 3600
 """An owner file of a folder that this machine cannot see, such as another container's, stays so
 long."""
+ENDED_SECONDS = 24 * 3600
+"""For so long ``has_ended`` tells of a lease; the row's own has run out long before."""
 _NAME = re.compile(rf"{re.escape(PREFIX)}[0-9a-f]{{16}}")
 _owners: Path | None = None
 
@@ -80,6 +82,44 @@ def temporary_folder(beside: Path | None = None) -> Iterator[Path]:
         os.close(lock)
 
 
+@contextmanager
+def lease_token() -> Iterator[str]:
+    """A token for rows that this process leases. Until the end it holds a lock by which others on
+    this machine know that it is at work (``has_ended``)."""
+    assert _owners is not None, "only a site has leases"
+    _owners.mkdir(mode=0o700, parents=True, exist_ok=True)
+    token = token_hex(16)
+    path = _owners / f"{PREFIX}{token}{LEASE}"
+    lock = _locked(path)
+    try:
+        yield token
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(lock)
+
+
+def has_ended(token: str) -> bool:
+    """Whether the process with this ``lease_token`` was on this machine and was killed."""
+    assert _owners is not None, "only a site has leases"
+    try:
+        lock = os.open(_owners / f"{PREFIX}{token}{LEASE}", os.O_RDWR | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(lock)
+    return True
+
+
+def forget(token: str) -> None:
+    """Remove what a process that has ended left of its ``lease_token``."""
+    if _owners is not None:
+        (_owners / f"{PREFIX}{token}{LEASE}").unlink(missing_ok=True)
+
+
 def put_in_place(finished: Path, target: Path) -> None:
     """Gives ``finished``, which lies in a temporary folder beside ``target``, its name. A folder of
     that name gives way; where the process is killed between the two renames, ``remove_abandoned``
@@ -108,6 +148,11 @@ def remove_abandoned(owners: Path | None = None) -> list[Removed]:
                     one.path, one.size, one.age,
                 )  # fmt: skip
                 removed.append(one)
+    for entry in _owners.glob(f"{PREFIX}*{LEASE}") if _owners else ():
+        token = entry.name.removeprefix(PREFIX).removesuffix(LEASE)
+        with suppress(FileNotFoundError):
+            if time.time() - entry.stat().st_mtime > ENDED_SECONDS and has_ended(token):
+                entry.unlink()
     return removed
 
 

@@ -29,6 +29,7 @@ from annotations.formats.importers.left_out import left_out
 from annotations.formats.records import Record
 from annotations.formats.slice_counts import SliceCounter, Slices
 from annotations.models import Corpus, CorpusVersion, LeftOutRecords, System
+from common.temporary import lease_token
 from common.text import text_fault
 
 
@@ -73,7 +74,9 @@ def import_corpus(
     where it does and the content is new. ``language``: of all corpora in the file, whatever it says
     itself; the same content in another language is another version. ``good_only``: bad records are
     left out, and the version says which. ``source``: the address that the file came from.
-    ``progress`` is told what is being done ("checked", "stored"), and to how many records.
+    ``progress`` is told what is being done ("checked", "stored"), and to how many records; and of
+    an import that was killed, which this one continues, how many dialogues are stored
+    ("continued").
     """
     refuse_large(path)
     if language:
@@ -90,25 +93,31 @@ def import_corpus(
     staging.remove_left_behind()
     staged: dict[str, CorpusVersion] = {}
     try:
-        for part in surveys:
-            if _known_version(_slug_of(slug, part), part, may_exist) is None:
-                storing = importer.watched(partial(progress, "stored"))
-                version = stage_part(storing, path, part, state, good_only, source=source)
-                staged[part.part] = version
-                if not_there := left_out(path, part):
-                    LeftOutRecords.objects.create(version=version, left_out=not_there.as_json())
-        with transaction.atomic():
-            outcomes = [
-                _attached(staged, slug, name, is_public, part, may_exist) for part in surveys
-            ]
-            for version in (outcome.version for outcome in outcomes if outcome.created):
-                audit.record(
-                    by,
-                    "corpus.imported",
-                    version.corpus,
-                    version=version.label,
-                    format=version.format,
-                )
+        with lease_token() as token:
+            for part in surveys:
+                if _known_version(_slug_of(slug, part), part, may_exist) is None:
+                    storing = importer.watched(partial(progress, "stored"))
+                    version = stage_part(
+                        *(storing, path, part, state, good_only),
+                        continued=partial(progress, "continued"),
+                        source=source,
+                        lease_token=token,
+                    )
+                    staged[part.part] = version
+                    if not_there := left_out(path, part):
+                        LeftOutRecords.objects.create(version=version, left_out=not_there.as_json())
+            with transaction.atomic():
+                outcomes = [
+                    _attached(staged, slug, name, is_public, part, may_exist) for part in surveys
+                ]
+                for version in (outcome.version for outcome in outcomes if outcome.created):
+                    audit.record(
+                        by,
+                        "corpus.imported",
+                        version.corpus,
+                        version=version.label,
+                        format=version.format,
+                    )
     except staging.LeaseLost:
         raise ImportFailed([Problem(path.name, "", "", STOOD_STILL)]) from None
     finally:
@@ -169,11 +178,12 @@ def stage_part(
     part: PartSurvey,
     state: FileState | None,
     good_only: bool = False,
+    continued: Callable[[int], object] = lambda _dialogues: None,
     **origin: Any,
 ) -> CorpusVersion:
     """A version that nobody sees yet, with all that the file holds. ``state``: of the file, before
-    it was surveyed; a file that has the same one afterwards is not checked again. ``origin``:
-    further columns."""
+    it was surveyed; a file that has the same one afterwards is not checked again. ``continued``: as
+    of ``staging.stage``. ``origin``: further columns."""
     digest, counter = Digest(), SliceCounter()
     records = (
         importer.read(path, part.part, good_only=good_only)
@@ -182,6 +192,7 @@ def stage_part(
     )
     version = staging.stage(
         _counted(records, counter, digest if state is None else None),
+        continued=continued,
         digest=part.digest,
         format=importer.name,
         description=part.corpus.description,

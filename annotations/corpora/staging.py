@@ -4,8 +4,9 @@ SQLite has one writer. An import of 100,000 responses in one transaction kept ra
 12 s, and so did its deletion. A version is therefore filled, and emptied, while it belongs to no
 corpus: no page, command or address leads to it (``CorpusVersion.objects`` leaves it out). One
 short transaction makes it a version of its corpus, or takes it out of it. A process owns such a
-version by its lease; what a killed one left behind is removed by whoever comes next, an import
-or the hourly sweep.
+version by its lease. An import that was killed is continued by the next one of the same content,
+for a day; what is older, or was left by a killed deletion, is removed by whoever comes next, an
+import or the hourly sweep.
 
 A campaign's ratings are published, and unpublished, the same way: their raters belong to a staged
 version meanwhile (``annotations.campaigns.actions.publishing``). A campaign has a lease of its own
@@ -25,7 +26,7 @@ from secrets import token_hex
 from typing import Any, TypeVar
 
 from django.db import connection, transaction
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.utils import timezone
 
 from annotations.formats.importers.canonical import message_as_json
@@ -44,6 +45,7 @@ from annotations.models import (
     CorpusVersion,
     Dialogue,
     Label,
+    LeftOutRecords,
     Preference,
     Rater,
     Rating,
@@ -52,10 +54,13 @@ from annotations.models import (
     System,
     Turn,
 )
+from common import temporary
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)
 AnyModel = TypeVar("AnyModel", bound=Model)
 LEASE = timedelta(minutes=10)
+INTERRUPTED = timedelta(days=1)
+"""For so long an import that was killed can be continued."""
 HELD_SECONDS = 0.04
 """What one transaction should take. A waiting writer asks SQLite again after 1, 2, 5, 10, 15, 20
 and three times 25 ms, then every 50 and 100 ms: one who waits no longer than this still asks
@@ -122,14 +127,23 @@ def renew(row: Any) -> None:
         raise LeaseLost
 
 
-def left_behind(model: type[AnyModel]) -> Iterator[AnyModel]:
+def left_behind(model: type[AnyModel], expired: Q | None = None) -> Iterator[AnyModel]:
     """Rows whose owner was killed; this process owns each from now on."""
-    expired = {"lease_expires_at__lt": timezone.now()}
-    for row in model._base_manager.filter(**expired):
-        lease = new_lease()
-        if _owned(row).filter(**expired).update(**lease):
-            row.lease_token = lease["lease_token"]  # type: ignore[attr-defined]
+    expired = expired or Q(lease_expires_at__lt=timezone.now())
+    for row in model._base_manager.filter(expired):
+        if _taken(row, **new_lease()):
             yield row
+
+
+def _taken(row: Any, **lease: Any) -> bool:
+    """Whether this process owns the row from now on; False where its owner, or another process, was
+    faster."""
+    former = row.lease_token, row.lease_expires_at
+    if not _owned(row).filter(lease_expires_at=former[1]).update(**lease):
+        return False
+    temporary.forget(former[0])
+    row.lease_token = lease["lease_token"]
+    return True
 
 
 def _owned(row: Any) -> QuerySet[Any]:
@@ -140,25 +154,49 @@ def _owned(row: Any) -> QuerySet[Any]:
 # --- storing --------------------------------------------------------------------------------------
 
 
-def stage(records: Iterable[Record], **values: Any) -> CorpusVersion:
+def stage(
+    records: Iterable[Record],
+    *,
+    continued: Callable[[int], object] = lambda _dialogues: None,
+    **values: Any,
+) -> CorpusVersion:
     """Store the records as a version of no corpus yet, which this process owns: ``attach`` or
     ``remove`` it.
 
-    ``values`` are the version's own. Raises what reading the records raises, and ``LeaseLost``;
-    nothing is left then that anybody could see.
+    ``values`` are the version's own. Where an import of the same ``digest`` was killed, what it had
+    stored stays: ``continued`` is told of how many dialogues. Raises what reading the records
+    raises, and ``LeaseLost``; nothing is left then that anybody could see.
     """
-    version = empty_version(**values)
+    version = _interrupted(**values)
+    store = _RecordStore(version or empty_version(**values))
     try:
-        _RecordStore(version).store(records)
+        if version is not None:
+            continued(store.go_on())
+        store.store(records)
     except BaseException:
-        remove(version)
+        remove(store.version)
         raise
-    return version
+    return store.version
+
+
+def _interrupted(digest: str = "", lease_token: str = "", **values: Any) -> CorpusVersion | None:
+    """A version that a killed import of this content has begun, which this process owns now."""
+    values = {"derived_from": None, "addition": None, "source": "", **values}
+    now = timezone.now()
+    begun = CorpusVersion.staged.filter(digest=digest, slices__isnull=True)
+    for version in begun.exclude(digest=""):
+        has_ended = version.lease_expires_at < now or temporary.has_ended(version.lease_token)
+        lease = new_lease()
+        lease["lease_token"] = lease_token or lease["lease_token"]
+        if has_ended and _taken(version, **lease, **values):
+            LeftOutRecords.objects.filter(version=version).delete()
+            return version
+    return None
 
 
 def empty_version(**values: Any) -> CorpusVersion:
     """A version of no corpus, which this process owns."""
-    return CorpusVersion.staged.create(number=1, **new_lease(), **values)
+    return CorpusVersion.staged.create(number=1, **{**new_lease(), **values})
 
 
 def attach(version: CorpusVersion, corpus: Corpus, number: int) -> CorpusVersion:
@@ -222,7 +260,14 @@ def _reserved_keys(model: type[Model], count: int) -> Sequence[int]:
         return range(last + 1, last + 1 + count)
 
 
-_json = json.JSONEncoder().encode
+_encoded = json.JSONEncoder().encode
+
+
+def _json(value: Any) -> str:
+    """Most of a million rows have nothing here."""
+    if value:
+        return _encoded(value)
+    return "{}" if isinstance(value, dict) else "[]"
 
 
 _DIALOGUE = (
@@ -252,9 +297,29 @@ class _RecordStore:
     responses: dict[tuple[str, int, str], int] = field(default_factory=dict)
     samples: dict[tuple[str, int, str, int], int] = field(default_factory=dict)
 
+    def go_on(self) -> int:
+        """Begin after the last dialogue that is certainly whole, of a version of which a part is
+        stored; returns how many dialogues there are. The same digest has the same dialogues in the
+        same order, each with the same records."""
+        with transaction.atomic():
+            renew(self.version)
+            last = self.version.dialogues.order_by("position").last()
+            if last is not None:
+                self.dialogues_stored = last.position
+                last.delete()
+            if not self.dialogues_stored:  # further systems may follow
+                self.version.systems.all().delete()
+                self.version.raters.all().delete()
+        self.systems = dict(self.version.systems.values_list("name", "pk"))
+        self.raters = dict(self.version.raters.values_list("name", "pk"))
+        return self.dialogues_stored
+
     def store(self, records: Iterable[Record]) -> None:
-        rows = 0
+        rows, dialogues, stored = 0, 0, self.dialogues_stored
         for record in records:
+            dialogues += isinstance(record, DialogueRecord)
+            if stored and dialogues <= stored:
+                continue
             self.waiting.append(record)
             rows += 1
             if isinstance(record, DialogueRecord):
@@ -463,9 +528,9 @@ class _RecordStore:
 
 def detach(versions: QuerySet[CorpusVersion]) -> list[CorpusVersion]:
     """Take versions out of their corpus, in the caller's transaction; they are then to be
-    removed."""
+    removed. Without a digest no import goes on with one."""
     keys = list(versions.values_list("pk", flat=True))
-    versions.update(corpus=None, **new_lease())
+    versions.update(corpus=None, digest="", **new_lease())
     return list(CorpusVersion.staged.filter(pk__in=keys))
 
 
@@ -494,9 +559,10 @@ def remove(version: CorpusVersion) -> None:
 
 
 def remove_left_behind() -> int:
-    """Remove versions whose import, or whose deletion, was killed. How many."""
-    removed = 0
-    for version in left_behind(CorpusVersion):
+    """Remove versions whose deletion was killed, or whose import was, a day ago. How many."""
+    removed, now = 0, timezone.now()
+    expired = Q(digest="", lease_expires_at__lt=now) | Q(lease_expires_at__lt=now - INTERRUPTED)
+    for version in left_behind(CorpusVersion, expired):
         remove(version)
         removed += 1
     return removed

@@ -21,6 +21,7 @@ from annotations.campaigns.models import Campaign
 from annotations.campaigns.queries.overview import versions_to_choose
 from annotations.corpora import actions, staging
 from annotations.corpora.queries import counts_of, select_systems, version_of, visible_corpora
+from annotations.corpora.record_stream import records_of
 from annotations.formats.importers.base import Importer, ImportFailed, Placed
 from annotations.formats.importers.problems import Problems
 from annotations.formats.records import (
@@ -42,6 +43,7 @@ from annotations.models import (
     Turn,
 )
 from common.roles import ORGANISER
+from common.temporary import lease_token
 from dialeval_site.tasks import sweep
 from tests.annotations.stored import dialogue, stored, two_systems
 from tests.at_once import at_once
@@ -232,15 +234,78 @@ def test_an_address_taken_in_the_middle_of_an_import_is_refused(tmp_path: Path) 
     assert Rating.objects.count() == 6
 
 
+def leave_for(age: timedelta) -> None:
+    CorpusVersion.staged.update(lease_expires_at=timezone.now() - age)
+
+
 def left_behind(number: int = 1) -> CorpusVersion:
-    """What a killed import leaves, whose lease has run out."""
+    """What an import leaves that was killed a day ago."""
     version = staging.stage(
         large_corpus(), digest=f"{number}" * 64, format="test", main_aspect="overall"
     )
-    CorpusVersion.staged.filter(pk=version.pk).update(
-        lease_expires_at=timezone.now() - timedelta(seconds=1)
-    )
+    leave_for(staging.INTERRUPTED)
     return version
+
+
+def killed(monkeypatch: pytest.MonkeyPatch, path: Path, at: int) -> None:
+    """An import is killed after so many dialogues, and its lease runs out."""
+
+    def kill() -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr(staging, "remove", lambda _version: None)
+        with pytest.raises(SystemExit):
+            import_large(importer(kill, 2 * at), path)
+    leave_for(timedelta(seconds=1))
+
+
+@pytest.mark.parametrize("at", [1, 350])
+def test_an_import_goes_on_where_it_was_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    killed(monkeypatch, tmp_path / "file", at)
+    half = list(Response.objects.values_list("pk", flat=True))
+    whole = max(0, Dialogue.objects.count() - 1)
+    told: list[tuple[str, int]] = []
+    (outcome,) = import_large(
+        importer(), tmp_path / "file", progress=lambda *one: told.append(one), source="https://x"
+    )
+    assert dict(told)["continued"] == whole
+    again = list(records_of(outcome.version))
+    assert again[1:] == list(large_corpus())[1:]
+    assert (outcome.version.source, outcome.created) == ("https://x", True)
+    # Those of the last dialogue that was begun are stored again, and no others
+    assert list(Response.objects.values_list("pk", flat=True)[:whole]) == half[:whole]
+    assert not CorpusVersion.staged.exists()
+
+
+def test_an_import_of_other_content_does_not_go_on_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed(monkeypatch, tmp_path / "file", 350)
+    half = CorpusVersion.staged.get()
+    stored(two_systems(), tmp_path)
+    assert CorpusVersion.staged.get() == half
+    leave_for(staging.INTERRUPTED)
+    assert staging.remove_left_behind() == 1
+
+
+def test_an_import_does_not_go_on_with_what_a_deletion_left(tmp_path: Path) -> None:
+    (outcome,) = import_large(importer(), tmp_path / "file")
+    staging.detach(CorpusVersion.objects.filter(pk=outcome.version.pk))
+    Response.objects.first().delete()
+    leave_for(timedelta(seconds=1))
+    (again,) = import_large(importer(), tmp_path / "file")
+    assert again.version.pk != outcome.version.pk
+    assert counts_of(again.version).responses == DIALOGUES
+
+
+def test_an_import_leaves_alone_what_another_one_is_storing(tmp_path: Path) -> None:
+    with lease_token() as token:
+        alive = staging.empty_version(digest="1" * 64, lease_token=token)
+        beside = staging.stage(large_corpus(), digest="1" * 64, main_aspect="overall")
+    assert beside != alive
 
 
 def test_the_next_import_removes_what_a_killed_one_left(tmp_path: Path) -> None:
@@ -266,7 +331,7 @@ def test_an_import_that_stood_still_too_long_says_so_and_leaves_nothing(tmp_path
     """It was taken for killed, and its rows were removed: it does not go on with half of them."""
 
     def stand_still() -> None:
-        CorpusVersion.staged.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+        leave_for(staging.INTERRUPTED)
         assert elsewhere(staging.remove_left_behind) == 1
 
     with pytest.raises(ImportFailed, match="stood still for too long"):

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -185,3 +186,34 @@ def test_sweeps_at_the_same_time_take_nothing_from_who_begins(owners: Path, plac
         thread.join()
     assert faults == []
     assert list(place.iterdir()) == list(owners.iterdir()) == []
+
+
+LEASING = """
+import sys, time
+from pathlib import Path
+from common import temporary
+temporary.use(Path(sys.argv[1]))
+with temporary.lease_token() as token:
+    print(token, flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_lease_is_known_to_have_ended_where_its_process_was_killed(owners: Path) -> None:
+    command = [sys.executable, "-c", LEASING, str(owners)]
+    process = subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        token = process.stdout.readline().strip()
+        assert not temporary.has_ended(token)
+    finally:
+        process.kill()
+        process.communicate()
+    assert temporary.has_ended(token)
+    assert temporary.remove_abandoned() == []
+    assert temporary.has_ended(token)
+    (entry,) = owners.iterdir()
+    os.utime(entry, (0, time.time() - temporary.ENDED_SECONDS - 1))
+    temporary.remove_abandoned()
+    assert not temporary.has_ended(token)  # of another machine's nothing is known
+    assert list(owners.iterdir()) == []

@@ -250,8 +250,11 @@ class Progress:
         of_all = f" of {size / 1e6:.1f}" if size else ""
         self._say(f"downloaded {there / 1e6:.1f}{of_all} MB")
 
-    def passed(self, what: str, records: int) -> None:
-        self._say(f"{what} {records:,} records")
+    def passed(self, what: str, count: int) -> None:
+        if what == "continued":
+            self.say(f"{count:,} dialogues were stored before the import was killed; it goes on")
+        else:
+            self._say(f"{what} {count:,} records")
 
     def _say(self, line: str) -> None:
         if time.monotonic() - self.told >= SECONDS_BETWEEN_LINES:
