@@ -197,7 +197,8 @@ def language_text(version: CorpusVersion) -> str:
 def _texts_of(version: CorpusVersion) -> Iterator[str]:
     """References and contexts from the corpus's start: what people said, before what systems
     did."""
-    turns = Turn.objects.filter(dialogue__version=version).order_by("dialogue__position", "number")
+    turns = Turn.objects.filter(dialogue__version=version).exclude(references=[], own_context=[])
+    turns = turns.order_by("dialogue__position", "number")
     for references, context in turns.values_list("references", "own_context").iterator(
         chunk_size=100
     ):
