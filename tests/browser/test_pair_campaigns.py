@@ -72,6 +72,7 @@ def see_arms(page: Page) -> None:
     [
         ("pairwise", "two responses, side by side", "pairwise", "1", "3", 2, ["Preference"]),
         ("graded", "two responses, side by side", "pairwise-graded", "2", "4", 2, ["Preference"]),
+        ("seven", "two responses, side by side", "pairwise-graded-7", "2", "6", 2, ["Preference"]),
         (
             "mt-bench",
             "two systems' responses in a whole dialogue, side by side",
