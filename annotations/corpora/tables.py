@@ -55,6 +55,9 @@ def badges_of(version: CorpusVersion) -> tuple[str, ...]:
 
 
 def systems_table(version: CorpusVersion) -> Table:
+    systems = list(
+        shown_systems(version).annotate(response_count=Count("responses")).order_by("position")
+    )
     columns = (
         Column("system", "System"),
         Column(
@@ -63,7 +66,11 @@ def systems_table(version: CorpusVersion) -> Table:
             help="Who answered: an agent, a human, the gold answer itself, a baseline.",
         ),
         Column("responses", "Responses", **_COUNT),
-        Column("description", "What it is"),
+        *(
+            [Column("description", "Description")]
+            if any(one.description for one in systems)
+            else []
+        ),
     )
     rows = tuple(
         Row(
@@ -78,9 +85,7 @@ def systems_table(version: CorpusVersion) -> Table:
             },
             swatch=system.position,
         )
-        for system in shown_systems(version)
-        .annotate(response_count=Count("responses"))
-        .order_by("position")
+        for system in systems
     )
     return Table("systems", f"Systems of {version.corpus.name}", columns, rows)
 
@@ -88,7 +93,7 @@ def systems_table(version: CorpusVersion) -> Table:
 def dialogues_table(version: CorpusVersion, dialogues: Iterable[Dialogue]) -> Table:
     columns = (
         Column("dialogue", "Dialogue", "link"),
-        Column("turns", "Turns", **_COUNT),
+        Column("turns", "Turns", **_COUNT, detail=True),
         Column("opening", "Begins with"),
     )
     rows = tuple(

@@ -438,6 +438,23 @@ def test_a_form_that_was_open_when_the_first_submission_came_is_refused(organise
     assert Round.objects.get().public_share == 1.0
 
 
+def test_a_stored_rounds_sections_fold_and_say_what_they_hold(organiser: Client) -> None:
+    def unfolded(page: str) -> list[str]:
+        return re.findall(r'<details class="section[^"]*" id="([^"]*)" open>', page)
+
+    round = open_round()
+    address = reverse("round-settings", args=[round.challenge.slug, round.slug])
+    page = page_of(organiser, "round-settings", round.challenge.slug, round.slug)
+    assert unfolded(page) == []
+    assert "5 a day, 100 in all" in page
+    data = round_form(round.version, slug=round.slug, closes_at="2030-02-01T23:59", zone="AoE")
+    page = organiser.post(address, {**data, "opens_at": "", "refresh": "1"}).content.decode()
+    assert "the challenge opens – 2030-02-01 23:59, AoE" in page
+    assert unfolded(page) == ["task", "metrics"]
+    page = organiser.post(address, {**data, "daily_limit": "0"}).content.decode()
+    assert unfolded(page) == ["task", "submissions", "metrics"]
+
+
 def test_a_metric_added_later_offers_to_score_all_anew(organiser: Client) -> None:
     round = open_round()
     scored(round, team_with_member(round.challenge)[0])
@@ -459,7 +476,7 @@ def test_the_buttons_of_a_round(organiser: Client) -> None:
     assert said(organiser, "round-release", *arguments).startswith("Released")
     assert said(organiser, "round-publish", *arguments).startswith("1 system")
     assert not System.objects.get(pk=done.system_id).withheld
-    assert "1 of 1 that could be." in page_of(organiser, "round-settings", *arguments)
+    assert "1 of 1 published." in page_of(organiser, "round-settings", *arguments)
     assert said(organiser, "round-withhold", *arguments).startswith("1 system was taken off")
     assert "kept with their scores" in said(organiser, "round-delete", *arguments)
 

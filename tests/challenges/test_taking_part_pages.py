@@ -43,6 +43,14 @@ def test_a_draft_exists_for_organisers_only(client: Client) -> None:
     assert client.get(page).status_code == 200
 
 
+def test_a_challenge_counts_its_teams_and_submissions(client: Client, round: Round) -> None:
+    submit(round, team_with_member(round.challenge, "ada", "Lake")[0])
+    team_with_member(round.challenge, "ben", "River")
+    page = client.get(reverse("challenge", args=[round.challenge.slug]))
+    assert (page.context["team_count"], page.context["submission_count"]) == (2, 1)
+    assert "Ranked by <b>word_f1</b>" in page.content.decode()
+
+
 @pytest.mark.parametrize(
     ("state", "opens", "closes", "words"),
     [

@@ -35,6 +35,11 @@ ANSWERS = json.loads(
 with the two others both are significant (Holm's p .031 and .048)."""
 
 
+COUNTED = dict.fromkeys(
+    ("dialogues", "turns", "systems", "responses", "raters", "ratings", "labels", "preferences"), 0
+)
+
+
 def corpus(name: str, **fields: Any) -> CorpusVersion:
     version = made_version(slug=slugify(name))
     Corpus.objects.filter(pk=version.corpus_id).update(is_public=True, name=name)
@@ -73,8 +78,8 @@ def store_tests(version: CorpusVersion) -> None:
     store(version, "comparisons", aspect="overall", level="turn", systems="without-gold")
 
 
-def text_of(client: Client) -> str:
-    page = client.get("/").content.decode()
+def text_of(client: Client, address: str = "/") -> str:
+    page = client.get(address).content.decode()
     return " ".join(re.sub(r"<[^>]+>", " ", page).split()).replace(" ,", ",")
 
 
@@ -102,6 +107,21 @@ def test_a_corpus_says_which_metric_correlates_best() -> None:
     assert ["hollow" in one.svg for one in finding.drawn] == [False, True, True]
     assert ["of-judge" in one.svg for one in finding.drawn] == [False, False, True]
     assert "length correlates best with human ratings: r = 0.66" in text_of(Client())
+
+
+def test_a_corpus_opens_with_its_finding_or_says_that_there_is_none() -> None:
+    version = corpus("Tea talks", counted={**COUNTED, "ratings": 48})
+    none = "No metric has been compared with the human ratings yet."
+    assert none in text_of(Client(), "/corpora/tea-talks/")
+    scored(version)
+    text = text_of(Client(), "/corpora/tea-talks/")
+    assert "length correlates best with human ratings: r = 0.66" in text
+    assert none not in text
+
+
+def test_a_corpus_without_ratings_has_no_finding() -> None:
+    corpus("Tea talks", counted=COUNTED)
+    assert "human ratings yet." not in text_of(Client(), "/corpora/tea-talks/")
 
 
 def test_what_was_not_tested_is_not_said_to_be_tied_or_behind() -> None:

@@ -183,7 +183,7 @@ def _end(campaign: Campaign, done: int, left: int, now: datetime) -> tuple[datet
     if not left and done:
         if campaign.budget is not None:
             return None, _("the budget is used")
-        return None, _("all ratings are there")
+        return None, _("all ratings are in")
     if campaign.has_enough:
         return None, _("the target is met")
     if campaign.state != Campaign.State.OPEN:
@@ -459,7 +459,7 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
                     "A pass mark is set, and there is no training item to pass: everybody goes on."
                 )
                 if campaign.pass_mark is not None
-                else _("Not needed; they show who understood the task and who reads."),
+                else _("They show which raters understood the task and read the items."),
                 checks > 0,
                 is_optional=True,
             )
@@ -474,17 +474,17 @@ def steps_of(campaign: Campaign, progress: Progress) -> list[Step]:
         Step(
             "open",
             _("Open"),
-            _("Raters can meet. What is asked can no longer be changed.")
+            _("Raters can meet. The task can no longer be changed.")
             if collects
-            else _("The items are made. What is asked can no longer be changed."),
+            else _("The items are made. The questions can no longer be changed."),
             not is_draft,
         ),
         Step(
             "rate",
             _("Raters work"),
-            _("This page and Dialogues follow them.")
+            _("Progress is on this page, dialogues on their own.")
             if collects
-            else _("This page and the agreement follow them."),
+            else _("Progress is on this page, agreement on its own."),
             is_closed
             or campaign.has_enough
             or (bool(progress.wanted) and progress.done >= progress.wanted),

@@ -467,14 +467,13 @@ class RoundForm(forms.Form):
             else _("as long as the challenge is open"),
             "submissions": _("%(daily)s a day, %(total)s in all")
             % {"daily": value["daily_limit"], "total": value["total_limit"]},
-            "metrics": _("%(first)s ranks; %(count)s in all")
+            "metrics": _("%(count)s, ranked by %(first)s")
             % {"first": chosen[0].text, "count": len(chosen)}
             if chosen
             else _("none"),
             "leaderboard": _("%(share)s %% of the dialogues on the public leaderboard")
             % {"share": value["public_share"]},
-            "prompt": _("%(calls)s calls for an utterance")
-            % {"calls": value["calls_per_utterance"]},
+            "prompt": _("%(calls)s calls per utterance") % {"calls": value["calls_per_utterance"]},
         }
 
     @property

@@ -66,8 +66,12 @@ def visible_challenges(user: Any) -> list[Challenge]:
 
 
 def rounds_at_now(challenge: Challenge, team: Team | None) -> list[RoundAt]:
-    """The challenge's rounds in their order, with how often this team has handed in."""
+    """The challenge's rounds in their order, with how often this team has submitted."""
     return _rounds_at_now(challenge, list(challenge.rounds.all()), _counts_of(team))
+
+
+def count_submissions(challenge: Challenge) -> int:
+    return Submission.objects.filter(round__challenge=challenge).count()
 
 
 def _rounds_at_now(

@@ -13,7 +13,11 @@ from annotations.campaigns.markdown import to_html
 from leaderboard.challenges.access import challenge_or_404, team_of
 from leaderboard.challenges.forms.taking_part import TeamForm
 from leaderboard.challenges.models import Challenge
-from leaderboard.challenges.queries.challenges import rounds_at_now, visible_challenges
+from leaderboard.challenges.queries.challenges import (
+    count_submissions,
+    rounds_at_now,
+    visible_challenges,
+)
 from leaderboard.challenges.queries.next_step import next_step
 
 
@@ -42,6 +46,8 @@ def overview_context(
         "challenge": one,
         "own_team": team,
         "rounds": rounds,
+        "team_count": one.teams.count(),
+        "submission_count": count_submissions(one),
         "step": next_step(request.user, one, team, rounds),
         "team_form": team_form or TeamForm(),
     }

@@ -62,7 +62,7 @@ def powered_table(document: PredictionPowered, updated: datetime | None) -> Tabl
                 "Effective sample size (×)",
                 "number",
                 decimals=2,
-                help="Without the metric, this many times the ratings would give the same interval.",
+                help="So many times the ratings would give the same interval without the metric.",
             ),
             Column(
                 "rated",
@@ -158,8 +158,8 @@ def what_if_table(document: PredictionPowered, at: WhatIf, updated: datetime | N
         notes=(
             f"Means of {document.draws} draws of dialogues (seed {document.seed}). With "
             f"fewer than {LEAST_TO_TRUST} rated dialogues the widths flatter the metric, for the "
-            "narrower of two intervals is kept: simulated on USR with 10, 1.10 times the ratings by "
-            "widths were 1.02 by the error of the means.",
+            "narrower of two intervals is kept: simulated on USR with 10, 1.10 times the ratings "
+            "by widths were 1.02 by the error of the means.",
         ),
         signature=powered_signature(document),
         updated=updated,

@@ -54,7 +54,7 @@ def practise_with_a_mistake(person: Person) -> None:
 
 def hand_in_to_the_finals(person: Person, system: str, words_of: object) -> None:
     go_to_the_round(person, FINALS)
-    person.sees("The gold answers are hidden")
+    person.sees("The references are hidden")
     hand_in_a_file(person, system, material.answers(template(person), words_of))
     person.waits_for(re.compile(r"Rank\s*\d"))
 
