@@ -331,6 +331,15 @@ def test_what_is_missing_has_the_next_command(version: CorpusVersion, home: Path
     assert any("train a model first: manage.py train density" in line["reason"] for line in lines)
 
 
+def test_the_next_command_counts_words_as_the_paper(
+    version: CorpusVersion, home: Path, table
+) -> None:
+    (line,) = [line for line in table()["missing"] if line["corpus"] == "small" and line["command"]]
+    assert "rouge_l[normalize=false,stem=true,tokenize=rouge-score]" in line["command"]
+    assert "bleu_2[normalize=false,tokenize=parlai]" in line["command"]
+    assert "meteor[normalize=false,tokenize=parlai]" in line["command"]
+
+
 def test_models_that_were_not_scored_are_named_in_the_next_command(
     version: CorpusVersion, home: Path, table
 ) -> None:

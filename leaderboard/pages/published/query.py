@@ -31,7 +31,7 @@ def is_published(slug: str) -> bool:
     return any(_keys(name, slug) for name, _, _ in PAPERS.values())
 
 
-@registered("published-tables", version=2)
+@registered("published-tables", version=3)
 def published_tables(version: CorpusVersion) -> PublishedTables:
     """The corpus is known by its slug. Tables and rows that hold nothing of it are left out."""
     slug = version.corpus.slug
