@@ -1,5 +1,5 @@
-"""Every template of questions in Chromium: chosen and opened by an organiser, answered by two raters,
-its agreement looked at, published to its leaderboard, exported and imported again."""
+"""Every template of questions in Chromium: chosen and opened by an organiser, answered by two
+raters, its agreement looked at, published to its leaderboard, exported and imported again."""
 
 from __future__ import annotations
 

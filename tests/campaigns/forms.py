@@ -90,7 +90,7 @@ def _answer_to(question: Question, rater: int) -> Any:
 
 
 def chosen(question: Question, rater: int) -> Value:
-    """The first rater chooses the last point of a scale and "no", the second one below and "yes"."""
+    """The first rater chooses the last point of a scale and "no", the second one below, "yes"."""
     return question.values[-1 - rater] if question.type != "yes_no" else bool(rater)
 
 
