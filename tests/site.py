@@ -38,8 +38,8 @@ Process = subprocess.Popen[bytes] | Forked
 
 @dataclass
 class Site:
-    """Quick leases and sweeps, so that a test sees in seconds what takes a minute elsewhere. A sweep
-    takes a twenty-fifth of a second of a processor, of each worker."""
+    """Quick leases and sweeps, so that a test sees in seconds what takes a minute elsewhere. Each
+    sweep takes a worker a twenty-fifth of a second of a processor."""
 
     home: Path
     settings: dict[str, str] = field(default_factory=dict)
