@@ -66,8 +66,8 @@ def test_what_is_stored_is_what_was_read(version: CorpusVersion) -> None:
 def test_dialogues_are_read_some_at_a_time_in_their_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
 ) -> None:
-    """Reads of 2, 4 and 4 dialogues, and one of 1, for a dialogue has 3 rows and a read 12: systems,
-    raters, withheld ones (3 queries), whether there are samples, the keys, and 3 of each read."""
+    """A dialogue has 3 rows and a read 12, so 2, 4, 4 and 1 are read, with 3 queries each; 6 more
+    find systems, raters, withheld ones, whether there are samples, and the keys."""
     for name, value in (("FIRST_READ", 2), ("LARGEST_READ", 9), ("ROWS_A_READ", 12)):
         monkeypatch.setattr(record_stream, name, value)
     records: list[Record] = [CorpusRecord(name="many"), SystemRecord("cook")]

@@ -256,7 +256,7 @@ def write(records: Iterable[Record], scores: Iterable[MetricScoresRecord], folde
 
 
 def _column(rows: Sequence[Any], table: str, column: pa.Field) -> pa.Array:
-    """A column of some rows. Each is made at once: a row as a dictionary takes ten times as long."""
+    """A column of some rows, made at once: rows as dictionaries take several times as long."""
     if table == "dialogues" and column.name == "messages":
         return _in_lists([row.messages for row in rows], _messages)
     if table == "dialogues" and column.name == "turns":
