@@ -414,8 +414,8 @@ def _what_comes(
 
 def _labels_of_utterances(campaign: Campaign) -> list[QuestionView]:
     """The only questions that stand within the item."""
-    form = form_of_campaign(campaign)
-    if form is None or all(one.type != "utterance_labels" for one in form.questions):
+    form = campaign.form
+    if form is None or all(one.type != "utterance_labels" for one in form.parsed().questions):
         return []
     return _questions(campaign)
 
