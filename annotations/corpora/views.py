@@ -3,9 +3,11 @@ What metrics say of a corpus is shown by the leaderboard."""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
@@ -39,6 +41,7 @@ from annotations.formats.importers.preview import ShownColumn, preview, table_co
 from annotations.formats.importers.registry import importers, likely_format, possible_formats
 from annotations.languages import language_name
 from annotations.models import Corpus
+from common.cache import memoize
 from common.file_bodies import takes_file
 from common.roles import is_organiser
 from common.web import organisers_alone, organisers_page, page
@@ -81,7 +84,12 @@ def dialogues(request: HttpRequest, slug: str) -> HttpResponse:
     data_slice = slice_or_404(request, version)
     counted = queries.dialogues_with_counts(version)
     # Keys are counted up in the order of the dialogues; of a slice there may be a million
-    listed = sorted(dialogues_in(version, data_slice)) if data_slice else counted
+    listed: Any = counted
+    if data_slice:
+        listed = memoize(
+            ("dialogues of a slice", version.pk, version.revision, data_slice),
+            lambda: array("q", sorted(dialogues_in(version, data_slice))),
+        )
     shown = Paginator(listed, DIALOGUES_A_PAGE).get_page(request.GET.get("page"))
     if data_slice:
         shown.object_list = counted.filter(pk__in=shown.object_list)

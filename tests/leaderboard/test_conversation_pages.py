@@ -150,19 +150,21 @@ def test_a_gold_answer_that_is_no_message_is_shown_at_its_place(tmp_path: Path) 
     assert "Only leeks." in page
 
 
-def test_of_a_long_conversation_fifty_messages_are_unfolded(tmp_path: Path) -> None:
+def test_of_a_long_conversation_messages_around_the_turn_are_shown(tmp_path: Path) -> None:
+    """Turn 100 stands after message 201: 152 to 251 are shown of 0 to 599."""
     messages = tuple(
         Message("assistant" if place % 2 else "user", f"line {place}.") for place in range(600)
     )
     turns = tuple(TurnRecord(number, after=2 * number + 1) for number in range(300))
     records: list[Record] = [CorpusRecord(), DialogueRecord("d", (), (), turns, messages)]
     page = page_of(records, tmp_path, "?turn=100")
-    assert len(bubbles(page)) == 600
-    assert page.index("line 151.") < page.index("line 152.")
-    parts = re.split(r'<li class="chat-folded">|</details></li>', page)
-    _, earlier, unfolded, later, _ = parts
-    assert len(bubbles(unfolded)) == 2 * SHOWN_AT_ONCE
-    assert (len(bubbles(earlier)), len(bubbles(later))) != (0, 0)
+    assert len(bubbles(page)) == 2 * SHOWN_AT_ONCE
+    assert "line 151." not in page
+    assert page.index("line 152.") < page.index("line 251.")
+    assert ">152 earlier messages</a>" in page
+    assert ">348 later messages</a>" in page
+    whole = Client().get("/corpora/small/dialogues/0/?turn=100&messages=all").content.decode()
+    assert len(bubbles(whole)) == 600
 
 
 def test_a_conversation_without_turns_is_shown(tmp_path: Path) -> None:

@@ -100,10 +100,12 @@ def dialogue_context(
     page: str = "",
     system: str = "",
     markdown: bool = True,
+    all_messages: bool = False,
 ) -> dict[str, Any]:
     """``turn`` is the turn asked for. Of many systems one page is shown: the one asked for by its
     number or, where ``system`` (a position) is, the page which holds that system. ``markdown`` is
-    False to show texts as they are."""
+    False to show texts as they are. Of a long conversation ``SHOWN_AT_ONCE`` messages before and
+    after the turn are formatted, unless ``all_messages``."""
     turns = list(dialogue.turns.order_by("number"))
     chosen = _chosen_turn(turns, turn)
     shown = _page_of_systems(version, page, system)
@@ -112,12 +114,17 @@ def dialogue_context(
     responses = list(responses_at(chosen).filter(system__in=systems)) if chosen else []
     ratings = ratings_of(responses, aspect)
     labels = labels_in(dialogue, chosen)
-    bubbles = (
-        _message_bubbles(dialogue, turns, chosen, labels, markdown)
-        if dialogue.messages and (chosen is None or chosen.after is not None)
-        else _bubbles(turns, chosen)
-    )
-    chosen_index = next((at for at, one in enumerate(bubbles) if one.begins_later), len(bubbles))
+    if dialogue.messages and (chosen is None or chosen.after is not None):
+        count = len(dialogue.messages)
+        middle = count if chosen is None or chosen.after is None else chosen.after + 1
+        window = range(count) if all_messages else _window(count, middle)
+        bubbles = _message_bubbles(dialogue, turns, chosen, labels, markdown, window)
+    else:
+        every = _bubbles(turns, chosen)
+        count = len(every)
+        middle = next((at for at, one in enumerate(every) if one.begins_later), count)
+        window = range(count) if all_messages else _window(count, middle)
+        bubbles = every[window.start : window.stop]
     samples = samples_of(responses)
     of_whole = dialogue_scores_at(version, dialogue, systems)
     judged_turn = {"turn": chosen.number} if chosen else {}
@@ -126,9 +133,8 @@ def dialogue_context(
         "turns": turns,
         "turn": chosen,
         "bubbles": bubbles,
-        "earlier": bubbles[: max(0, chosen_index - SHOWN_AT_ONCE)],
-        "shown": bubbles[max(0, chosen_index - SHOWN_AT_ONCE) : chosen_index + SHOWN_AT_ONCE],
-        "later": bubbles[chosen_index + SHOWN_AT_ONCE :],
+        "earlier": window.start,
+        "later": count - window.stop,
         "has_roles": bool(dialogue.messages),
         "is_raw": not markdown,
         "metadata": shown_metadata(dialogue.metadata),
@@ -165,6 +171,11 @@ def dialogue_context(
         else None,
         "of": version.dialogues.count(),
     }
+
+
+def _window(count: int, middle: int) -> range:
+    """Places of the messages before and after one."""
+    return range(max(0, middle - SHOWN_AT_ONCE), min(count, middle + SHOWN_AT_ONCE))
 
 
 def _page_of_systems(version: CorpusVersion, page: str, system: str) -> Page[System]:
@@ -222,15 +233,16 @@ def _message_bubbles(
     chosen: Turn | None,
     labels: Labels,
     markdown: bool,
+    places: range,
 ) -> list[Bubble]:
-    """All messages. Where the message after the chosen turn's point is not its gold answer, the
-    first reference stands there, if the file has one."""
+    """The messages at these places. Where the message after the chosen turn's point is not its gold
+    answer, the first reference stands there, if the file has one."""
     messages = dialogue.messages
     number_at = {turn.after: turn.number for turn in turns if turn.after is not None}
     after = len(messages) if chosen is None or chosen.after is None else chosen.after
     bubbles = []
-    for place, message in enumerate(messages):
-        shown = shown_message(message, markdown=markdown)
+    for place in places:
+        shown = shown_message(messages[place], markdown=markdown)
         bubbles.append(
             Bubble(
                 speaker=shown.speaker,
@@ -248,7 +260,7 @@ def _message_bubbles(
     if chosen is not None and chosen.references and not any(one.is_chosen for one in bubbles):
         reference = shown_text(chosen.references[0], markdown=markdown)
         bubbles.insert(
-            after,
+            after - places.start,
             Bubble(ASSISTANT, reference.text, chosen.number, True, False, False, reference, True),
         )
     first_later = next((at for at, one in enumerate(bubbles) if one.is_later), None)
@@ -346,7 +358,7 @@ def _whole_dialogue(
 def dialogue(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     """One dialogue: personas, conversation, the systems' responses at a ``turn``, 25 systems a
     ``page``; ``system`` is the page that holds the system at this place, from 0; ``raw`` shows
-    Markdown as it was written."""
+    Markdown as it was written, ``messages=all`` a long conversation whole."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     found = dialogue_at(version, position)
@@ -363,6 +375,7 @@ def _filters_of(request: HttpRequest) -> dict[str, Any]:
     params = request.GET
     return {
         "markdown": "raw" not in params,
+        "all_messages": params.get("messages") == "all",
         "turn": params.get("turn", ""),
         "page": params.get("page", ""),
         "system": params.get("system", ""),
