@@ -25,10 +25,7 @@ _MODELS = ("model_id", "model")
 _BASELINE = "baseline"
 _GAMES = "games"
 _VERDICT = re.compile(r"([AB])(?:(>{1,2}|=|<{1,2})([AB]))")
-_QUESTION = re.compile(r"<\|User Prompt\|>\n(.*?)\n\n<\|The Start of", re.DOTALL)
-_ANSWER = re.compile(
-    r"<\|The Start of Assistant ([AB])'s Answer\|>\n(.*?)\n<\|The End of", re.DOTALL
-)
+_ANSWER = "<|The Start of Assistant {}'s Answer|>\n"
 
 
 def _body(path: Path, problems: Problems) -> Iterator[Placed]:
@@ -121,9 +118,14 @@ def _judge(row: JsonObject, dialogue: CrossedDialogue, texts: dict[str, str]) ->
         return
     for game, played in enumerate(row.children(_GAMES) or ()):
         prompt = _prompt(played.value)
-        shown = dict(_ANSWER.findall(prompt))
-        if not dialogue.messages and (question := _QUESTION.search(prompt)):
-            dialogue.messages = (Message(USER, question[1]),)
+        shown = {
+            letter: text
+            for letter in "AB"
+            if (text := _between(prompt, _ANSWER.format(letter), "\n<|The End of")) is not None
+        }
+        question = _between(prompt, "<|User Prompt|>\n", "\n\n<|The Start of")
+        if not dialogue.messages and question is not None:
+            dialogue.messages = (Message(USER, question),)
         is_first = game % 2 == 0  # the baseline is shown as A first, then the two are exchanged
         other = _baseline(row, texts, shown.get("A" if is_first else "B", ""), system)
         arms = (other, system) if is_first else (system, other)
@@ -147,6 +149,12 @@ def _judge(row: JsonObject, dialogue: CrossedDialogue, texts: dict[str, str]) ->
             metadata={"game": game + 1, "verdict": verdict[0]},
         )
         dialogue.judgements.append((vote, row.where, played.path))
+
+
+def _between(text: str, start: str, end: str) -> str | None:
+    _, found, rest = text.partition(start)
+    inside, closed, _ = rest.partition(end)
+    return inside if found and closed else None
 
 
 def _prompt(game: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.chat_messages import SYSTEM, logged_conversation
+from annotations.formats.importers.data_files import data_members
 from annotations.formats.importers.folders import problems_of
 from annotations.formats.importers.heads import with_head
 from annotations.formats.importers.json_source import decode_line, file_lines
@@ -24,7 +25,7 @@ _MAX_FILES = 10_000
 _TIME = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[ \u202f\u00a0]?[AaPp]\.?[Mm]\.?)?"
 _DATE = r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}"
 _STAMPED = re.compile(
-    rf"[\u200e\u200f]*(?:\[(?P<in>{_DATE},? {_TIME})\]|(?P<at>{_DATE},? {_TIME}) [-\u2013])"
+    rf"[\u200e\u200f]*(?:\[(?P<in>(?:{_DATE},? )?{_TIME})\]|(?P<at>{_DATE},? {_TIME}) [-\u2013])"
     r" (?:(?P<name>[^:]{1,60}): )?(?P<text>.*)"
 )
 """WhatsApp's two ways to begin a message; without a name it is a note of the program."""
@@ -37,6 +38,10 @@ _LABELLED = re.compile(
 )
 _BREAK = re.compile(r"[ \t]*([-=*_#~])(?:[ \t]*\1){2,}[ \t]*")
 """A line between two conversations."""
+_STAMPED_CONFIDENCE = 0.85
+_USERS = USERS | {"you", "me", "q", "question"}
+_ASSISTANTS = ASSISTANTS | {"a", "answer"}
+_NAMED_ASSISTANTS = frozenset(["chatgpt", "claude", "gemini", "copilot", "deepseek", "grok"])
 _MOST_SPEAKERS = 12
 _MOST_LABELS = 1_000
 _MOST_WORDS = 4
@@ -57,7 +62,7 @@ class _Chat:
 
 def _label(line: str) -> str:
     found = _LABELLED.fullmatch(line)
-    name = found["name"].strip() if found else ""
+    name = found["name"].strip().removesuffix(" said") if found else ""
     return name if len(name.split()) <= _MOST_WORDS else ""
 
 
@@ -65,8 +70,8 @@ def _speakers(labels: Counter[str]) -> dict[str, str]:
     """Role of each label that is a speaker: words for user and assistant, where both are there;
     the user and one other; else all that occur twice. What else begins with a word and a colon
     is part of a message."""
-    users = [one for one in labels if one.casefold() in USERS]
-    answering = [one for one in labels if one.casefold() in ASSISTANTS]
+    users = [one for one in labels if one.casefold() in _USERS]
+    answering = [one for one in labels if one.casefold() in _ASSISTANTS | _NAMED_ASSISTANTS]
     others = [one for one in answering if one.casefold() != SYSTEM]
     if users and answering:
         # Beside an assistant the system is its prompt; alone it is who answers
@@ -100,7 +105,7 @@ def _chats(file: Path, problems: Problems) -> Iterator[tuple[int, str, tuple[Mes
             labels[name] += 1
     speakers = _speakers(labels)
     answering = {one for one, role in speakers.items() if role == ASSISTANT}
-    unknown = {one for one in answering if one.casefold() not in ASSISTANTS}
+    unknown = {one for one in answering if one.casefold() not in _ASSISTANTS}
     system = unknown.pop() if len(answering) == len(unknown) == 1 else ASSISTANT
     for chat in _labelled(file, speakers, problems):
         messages = tuple(replace(one, text=one.text.strip()) for one in chat.messages)
@@ -188,15 +193,17 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
 def _detect(sample: FileSample) -> float:
     if sample.kind == "folder":
         files = [one for one in sample.members if one.lower().endswith(_ENDINGS)]
-        is_all = len(files) == len(sample.members) > 0
-        return _detect(sample.member(files[0])) if is_all else 0.0
+        certain = _detect(sample.member(files[0])) if files else 0.0
+        # WhatsApp packs a chat with its pictures
+        is_all = len(files) == len(sample.members) or certain == _STAMPED_CONFIDENCE
+        return certain if is_all and not data_members(set(sample.members) - set(files)) else 0.0
     # A date in brackets looks like a JSON array of numbers
     is_date = sample.kind == "json array" and not sample.keys
     if not is_date and sample.kind not in ("text", "table"):
         return 0.0
     lines = [line.rstrip("\r") for line in sample.text.split("\n")[:200] if line.strip()]
     if any(one.fullmatch(line) for one in (_TABBED, _STAMPED) for line in lines[:1]):
-        return 0.85
+        return _STAMPED_CONFIDENCE
     labels = Counter(filter(None, map(_label, lines)))
     if not lines or not _label(lines[0]) or not 1 < len(labels) <= _MOST_SPEAKERS * 4:
         return 0.0

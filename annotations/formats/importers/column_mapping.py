@@ -90,6 +90,7 @@ NAMES: Mapping[Use, tuple[str, ...]] = {
 """Names of columns without blanks, signs and capitals, in several languages; the first name of a
 use wins."""
 _JUDGED = tuple(f"orig{one}" for one in ("instruction", "response", "score"))
+_DEEPEVAL = "actualoutput"
 _PERSON = r"(?:rater|annotator|worker|judge|person|user|evaluator|coder|r|a)[ _-]?[0-9]+"
 _RATER = re.compile(_PERSON, re.IGNORECASE)
 _ASPECT_AND_RATER = re.compile(rf"(.+?)[ _./-]+({_PERSON})", re.IGNORECASE)
@@ -206,6 +207,9 @@ def _known_names(heading: Sequence[str]) -> dict[str, str]:
         # Prometheus: the other names are those of the judge's prompt and answer
         others = {"origfeedback": "comment", "origreferenceanswer": "reference"}
         return {name: judged.get(name, others.get(one, "")) for name, one in without.items()}
+    if _DEEPEVAL in without.values():
+        # Its context is documents
+        without = {name: "" if one == "context" else one for name, one in without.items()}
     counts = Counter(without.values())
     return {name: one if counts[one] == 1 else plain_name(name) for name, one in without.items()}
 

@@ -32,6 +32,7 @@ class CrossedDialogue:
         metadata: of the dialogue.
         knowledge: of the dialogue.
         judgements: ratings, labels and preferences, each with its place.
+        judged: how often one rater judged one aspect of an answer.
     """
 
     id: str
@@ -40,6 +41,7 @@ class CrossedDialogue:
     metadata: dict[str, Any] = field(default_factory=dict)
     knowledge: tuple[str, ...] = ()
     judgements: list[Placed] = field(default_factory=list)
+    judged: Counter[Hashable] = field(default_factory=Counter)
     _turns: dict[int, tuple[int, dict[str, None]]] = field(default_factory=dict)
     _responses: list[Placed] = field(default_factory=list)
     _samples: dict[tuple[str, int], int] = field(default_factory=dict)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import count
 from typing import Any
 
 from annotations.formats.importers.base import Placed
@@ -14,7 +13,7 @@ from annotations.formats.importers.collected import clean_name, score_of
 from annotations.formats.importers.crossed import CrossedDialogue
 from annotations.formats.importers.heads import DATASET
 from annotations.formats.importers.problems import Where
-from annotations.formats.records import LabelRecord, Message, RatingRecord, Record
+from annotations.formats.records import LabelRecord, Message, RatingRecord
 from common.text import MAX_ASPECT, MAX_NAME, MAX_TEXT
 
 _MAX_LABEL = 1_000
@@ -90,9 +89,8 @@ def add_score(
     """
     judge = clean_name(rater)[:MAX_NAME] or DATASET
     named = clean_name(aspect)[: MAX_ASPECT - 6].strip() or "score"
-    known = {_judged(one) for one, _, _ in dialogue.judgements}
-    numbered = (f"{named} ({number})" if number > 1 else named for number in count(1))
-    aspect = next(one for one in numbered if (turn, system, judge, one) not in known)
+    number = dialogue.judged[turn, system, judge, named] + 1
+    aspect = f"{named} ({number})" if number > 1 else named
     score = float(value) if isinstance(value, bool) else score_of(value)
     record: RatingRecord | LabelRecord
     if score is not None:
@@ -103,15 +101,8 @@ def add_score(
     else:
         return False
     dialogue.judgements.append((record, where, ""))
+    dialogue.judged[turn, system, judge, named] = number
     return True
-
-
-def _judged(record: Record) -> tuple[Any, ...]:
-    if isinstance(record, RatingRecord):
-        return record.turn, record.system, record.rater, record.aspect
-    if isinstance(record, LabelRecord):
-        return record.turn, record.system, record.rater, record.question
-    return ()
 
 
 def text_of(value: Any) -> str:

@@ -26,6 +26,7 @@ from annotations.formats.importers.json_rows import numbered_objects
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.speakers import transcript
+from annotations.formats.importers.table_source import holds_json, read_rows
 from annotations.formats.importers.wrapped_records import (
     CHAT_KEYS,
     TRANSCRIPT_KEYS,
@@ -91,10 +92,20 @@ def _empty_list(row: JsonObject) -> str:
     return next((key for key in CHAT_KEYS if row.value.get(key) == []), "messages")
 
 
+def _rows(path: Path, problems: Problems) -> Iterator[tuple[int, JsonObject]]:
+    """Records with their numbers; of a table the rows, whose messages are JSON in a cell."""
+    if holds_json(path):
+        yield from numbered_objects(path, problems)
+        return
+    for number, (line, cells) in enumerate(read_rows(path, problems), 1):
+        present = {key: cell for key, cell in cells.items() if cell.strip()}
+        yield number, JsonObject(present, line, "", problems)
+
+
 def _body(path: Path, problems: Problems) -> Iterator[Placed]:
     ids = DistinctIds()
     have_ids = False
-    for number, row in numbered_objects(path, problems):
+    for number, row in _rows(path, problems):
         if number == 1:
             have_ids = row.value.get("id") is not None
         dialogue_id = name_or(row, "id", str(number)) if have_ids else str(number)
@@ -105,7 +116,9 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
 
 def _detect(sample: FileSample) -> float:
     if sample.kind == "table":
-        return 0.0
+        has_rows = len(sample.cells) > 1
+        cells = dict(zip(*sample.cells[:2], strict=False)) if has_rows else {}
+        return 0.6 if chat_key(cells) else 0.0
     first = sample.records[0] if sample.records else None
     if isinstance(first, list):
         return 0.6 if first and is_message(first[0]) else 0.0
@@ -116,8 +129,9 @@ def _detect(sample: FileSample) -> float:
 
 
 _DESCRIPTION = """\
-A JSON array or JSON lines: one conversation a record, its messages under `messages`, each with
-`role` and `content` as OpenAI's chat interface has them. The list may have another name
+A JSON array or JSON lines, or a table with JSON in its cells: one conversation a record, its
+messages under `messages`, each with `role` and `content` as OpenAI's chat interface has them. The
+list may have another name
 (`conversation`, `turns`, `contents`, …), and so may a message's speaker (`from`, `speaker`,
 `sender`, …) and text (`value`, `text`, `parts`, …); records may stand in a list of an object, such
 as `data`, or under their ids; a `transcript` is a text of `Human:` and `Assistant:`. A `system`

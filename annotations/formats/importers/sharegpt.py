@@ -82,6 +82,8 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
 
 def _detect(sample: FileSample) -> float:
     """Where the first record is cut, the name of its list is all that is known."""
+    if sample.kind == "table":
+        return 0.0
     messages = sample.record.get("conversations", [{"from": ""}])
     first = messages[0] if isinstance(messages, list) and messages else {}
     is_named_so = "conversations" in sample.keys and isinstance(first, dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,23 @@ def test_the_only_other_speaker_is_a_system_of_that_name(tmp_path: Path) -> None
     assert [one.name for one in of_type(read("chat-text", path), SystemRecord)] == ["Baker-1"]
 
 
+def test_what_chatgpt_said_is_its_own(tmp_path: Path) -> None:
+    text = "You said:\nIs it hot?\nChatGPT said:\nNot yet.\nYou said:\nAnd now?\n"
+    path = file_of(tmp_path, text, "a.txt")
+    [chat] = chats(path)
+    assert [(role, said) for role, _, said in chat] == [
+        ("user", "Is it hot?"),
+        ("assistant", "Not yet."),
+        ("user", "And now?"),
+    ]
+    assert [one.name for one in of_type(read("chat-text", path), SystemRecord)] == ["ChatGPT"]
+
+
+def test_questions_and_answers(tmp_path: Path) -> None:
+    [chat] = chats(file_of(tmp_path, "Q: Is it hot?\nA: Not yet.\n", "a.txt"))
+    assert [role for role, _, _ in chat] == ["user", "assistant"]
+
+
 def test_people_are_no_systems(tmp_path: Path) -> None:
     path = file_of(tmp_path, "Ann: Hi.\nBob: Hi.\nAnn: Bread?\nBob: Yes: rye.\n", "a.txt")
     [chat] = chats(path)
@@ -102,6 +120,14 @@ def test_exports_of_whatsapp(tmp_path: Path, phone: str) -> None:
         ("Ann Lee", "Hi\nthere"),
         ("Bob", "Yes, 10:02 - maybe"),
     ]
+
+
+def test_a_chat_of_whatsapp_comes_with_its_pictures(tmp_path: Path) -> None:
+    path = tmp_path / "WhatsApp Chat.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("_chat.txt", WHATSAPP["iPhone"])
+        archive.writestr("IMG-1.jpg", b"\xff\xd8\xff")
+    assert [len(chat) for chat in chats(path)] == [3]
 
 
 def test_a_note_of_whatsapp_is_reported(tmp_path: Path) -> None:

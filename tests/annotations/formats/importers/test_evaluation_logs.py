@@ -361,3 +361,12 @@ def test_metrics_of_deepeval_are_scores_by_the_model_that_judged(tmp_path: Path)
         ("Ovens heat slowly.",),
         ("Not yet.",),
     )
+
+
+def test_the_context_of_a_test_case_is_no_conversation(tmp_path: Path) -> None:
+    row = {"input": "Hot?", "actual_output": "No.", "expected_output": "Not yet."}
+    records = recognised(file_of(tmp_path, [{**row, "context": ["Ovens heat slowly."]}]))
+    [dialogue] = of_type(records, DialogueRecord)
+    assert [one.text for one in dialogue.messages] == ["Hot?"]
+    assert dialogue.turns[0].references == ("Not yet.",)
+    assert texts(records) == [("1", "assistant", "No.")]

@@ -75,6 +75,41 @@ def test_a_chat_of_another_layout_is_read(tmp_path: Path, layout: str) -> None:
     assert [one.text for one in of_type(records, ResponseRecord)] == ["Not yet."]
 
 
+@pytest.mark.parametrize("heading", ["{}_response", "{} Answer", "output-{}"])
+def test_a_column_of_responses_a_system(tmp_path: Path, heading: str) -> None:
+    columns = ["id", "prompt", heading.format("GPT-4"), heading.format("Llama"), "GPT-4_tact"]
+    rows = [columns, ["q1", "Hot?", "No.", "Yes.", "4"], ["q2", "Cold?", "Yes.", "", "n/a"]]
+    path = file_of(tmp_path, "".join(",".join(row) + "\n" for row in rows), "models.csv")
+    assert likely_format(path) == ("system-columns", "")
+    records = read("system-columns", path)
+    assert [
+        (one.dialogue_id, one.system, one.text) for one in of_type(records, ResponseRecord)
+    ] == [
+        ("q1", "GPT-4", "No."),
+        ("q1", "Llama", "Yes."),
+        ("q2", "GPT-4", "Yes."),
+    ]
+    assert [(one.system, one.aspect, one.score) for one in of_type(records, RatingRecord)] == [
+        ("GPT-4", "tact", 4.0)
+    ]
+
+
+@pytest.mark.parametrize("column", ["messages", "conversations"])
+def test_a_chat_in_a_cell_of_a_table(tmp_path: Path, column: str) -> None:
+    said = CHAT if column == "messages" else SHAREGPT
+    cell = json.dumps(said).replace('"', '""')
+    path = file_of(tmp_path, f'id,{column},model,topic\r\nc1,"{cell}",m1,bread\r\n', "chats.csv")
+    assert likely_format(path) == ("messages", "")
+    records = read("messages", path)
+    [dialogue] = of_type(records, DialogueRecord)
+    assert [(one.role, one.text) for one in dialogue.messages] == [
+        ("user", "Is it hot?"),
+        ("assistant", "Not yet."),
+    ]
+    assert (dialogue.id, dialogue.metadata) == ("c1", {"topic": "bread"})
+    assert [one.system for one in of_type(records, ResponseRecord)] == ["m1"]
+
+
 def test_splits_and_ids_of_an_object_are_kept(tmp_path: Path) -> None:
     splits = {"train": [{"messages": CHAT}], "test": [{"messages": CHAT}, {"messages": CHAT}]}
     dialogues = of_type(read("messages", file_of(tmp_path, splits)), DialogueRecord)

@@ -1,0 +1,123 @@
+"""Tables with a column of responses a system, as studies of several models keep them in
+spreadsheets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection as Names
+from collections.abc import Iterator
+from pathlib import Path
+
+from annotations.formats.importers.base import Importer, Placed
+from annotations.formats.importers.collected import DATASET, Collection, clean_name
+from annotations.formats.importers.column_mapping import NAMES, is_no_score, plain_name
+from annotations.formats.importers.crossed import refuse_large
+from annotations.formats.importers.data_files import data_size
+from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.sample import FileSample
+from annotations.formats.importers.speakers import conversation, prompted
+from annotations.formats.importers.table_source import is_missing, number_in, read_rows
+
+_RESPONSE = "response|answer|output|reply|completion|generation"
+_BEFORE = re.compile(rf"(?P<system>.{{1,100}}?)[ _.:-]+(?:{_RESPONSE})", re.IGNORECASE)
+_BEHIND = re.compile(rf"(?:{_RESPONSE})[ _.:-]+(?P<system>.{{1,100}})", re.IGNORECASE)
+_NO_SYSTEMS = frozenset(
+    [
+        *("a", "b", "c", "1", "2", "3", "0", "left", "right", "first", "second", "id", "text"),
+        *("reference", "gold", "expected", "user", "model", "system", "bot", "assistant"),
+        *("chosen", "rejected", "preferred", "better", "best", "correct", "generated", "final"),
+        *("start", "end", "type", "format", "score", "rating", "quality", "label", "reason"),
+    ]
+)
+"""Of other layouts: arms of a pair, references, the one system's column."""
+
+
+def _systems(keys: Names[str]) -> dict[str, str]:
+    """Heading of the responses by system; none where one column has them all."""
+    if _first(keys, NAMES["response"]):
+        return {}
+    for form in (_BEFORE, _BEHIND):
+        found = {one["system"].strip(): key for key in keys if (one := form.fullmatch(key))}
+        known = {
+            name: key
+            for name, key in found.items()
+            if plain_name(name) not in _NO_SYSTEMS and not is_no_score(name)
+        }
+        if len(known) > 1:
+            return known
+    return {}
+
+
+def _first(keys: Names[str], use: tuple[str, ...]) -> str:
+    plain = {plain_name(key): key for key in reversed(list(keys))}
+    return next((plain[name] for name in use if name in plain), "")
+
+
+def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
+    """Read a table.
+
+    Args:
+        path: CSV, XLSX, Parquet or JSON rows.
+        _part: ignored, the file holds one corpus.
+        problems: collects faults.
+
+    Returns:
+        Iterator over records; a row is a dialogue.
+
+    Raises:
+        ImportFailed: as in ``read_rows``; where there are no two columns of responses, or the file
+            is larger than memory allows.
+    """
+    refuse_large(data_size(path), problems)
+    collection = Collection(problems)
+    for number, (line, row) in enumerate(read_rows(path, problems), 1):
+        systems = _systems(row)
+        if not systems:
+            problems.stop(line, "", "has not two columns of responses, as in SYSTEM_response")
+        by_id, context = _first(row, NAMES["conversation"]), _first(row, NAMES["context"])
+        prompt, reference = _first(row, NAMES["prompt"]), _first(row, NAMES["reference"])
+        one = collection.conversation(clean_name(row.get(by_id)) or str(number), line)
+        before = conversation(row[context]) if row.get(context, "").strip() else ()
+        before += prompted(row[prompt].strip()) if row.get(prompt, "").strip() else ()
+        one.turn(0, line, before, row.get(reference, "").strip())
+        used = {by_id, context, prompt, reference, *systems.values()}
+        for system, heading in systems.items():
+            if not is_missing(row[heading]):
+                one.response(0, system, row[heading].strip(), line)
+            for key in [key for key in row if key not in used]:
+                aspect = key.removeprefix(system).strip(" _.:-")
+                score = number_in(row[key]) if key.startswith(system) and aspect else None
+                if score is not None and not is_no_score(aspect) and not is_missing(row[heading]):
+                    one.rate(0, system, DATASET, aspect, score, line)
+                    used.add(key)
+        one.metadata |= {key: row[key] for key in row if key not in used and row[key].strip()}
+    yield from collection.records()
+
+
+def _detect(sample: FileSample) -> float:
+    if not sample.is_of_rows:
+        return 0.0
+    keys = sorted(sample.keys)
+    is_answered = _first(keys, NAMES["prompt"]) or _first(keys, NAMES["context"])
+    return 0.6 if is_answered and len(_systems(keys)) > 1 else 0.0
+
+
+_DESCRIPTION = """\
+CSV, XLSX, Parquet, a JSON array or JSON lines: one dialogue a row, with a `prompt` or `context` and
+a column of responses a system (`baker_response`, `answer_cook`, …). Columns of numbers that begin
+with a system's name (`baker_score`) are scores of the rater `dataset`; a `reference` and an id are
+known, too. All other columns are metadata of the dialogue."""
+_EXAMPLE = """\
+prompt,baker_response,cook_response,baker_score,cook_score
+Is the oven hot?,Not yet.,Hot!,5,1
+"""
+
+IMPORTER = Importer(
+    name="system-columns",
+    summary="a column of responses a system (CSV, XLSX, Parquet, JSON)",
+    stream=stream,
+    detect=_detect,
+    description=_DESCRIPTION,
+    example=_EXAMPLE,
+    takes_pieces=True,
+)
