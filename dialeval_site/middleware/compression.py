@@ -19,7 +19,7 @@ from common.cache import Part
 LARGE = 50_000
 LEVEL = 1
 """A third of the time; tables, which repeat themselves, become a quarter larger than at level 6."""
-KEPT_LEVEL = 6
+STORED_LEVEL = 6
 """Of parts that are compressed once for all readers."""
 MIN_CACHED_SIZE = 5_000
 """Bytes of a part, beneath which it is compressed with what stands around it."""
@@ -76,7 +76,7 @@ def _deflated(content: bytes, parts: Iterable[Part]) -> Iterator[bytes]:
         place = content.find(part.written, begin) if len(part.written) >= MIN_CACHED_SIZE else -1
         if place < 0:
             continue
-        part.deflated = part.deflated or _deflate(part.written, zlib.Z_SYNC_FLUSH, KEPT_LEVEL)
+        part.deflated = part.deflated or _deflate(part.written, zlib.Z_SYNC_FLUSH, STORED_LEVEL)
         yield _deflate(content[begin:place], zlib.Z_SYNC_FLUSH)
         yield part.deflated
         begin = place + len(part.written)

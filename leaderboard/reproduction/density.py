@@ -76,9 +76,9 @@ NOTES = (
     "*: the paper's p > .01; of ours p ≥ .01. In brackets our interval; after a mean, the lowest "
     "and the highest seed.",
     (
-        "The paper's BLEU is BLEU-2 of lower-cased words cut at white space, without smoothing, its "
-        "ROUGE is ROUGE-L of stems (the package rouge-score), its METEOR NLTK's of such words, its "
-        "embeddings are GloVe's. METEOR on ConvAI2-GRADE is printed as BERTScore is there."
+        "The paper's BLEU is BLEU-2 of lower-cased words cut at white space, without smoothing; "
+        "its ROUGE is ROUGE-L of stems (the package rouge-score), its METEOR NLTK's of such words, "
+        "its embeddings are GloVe's. METEOR on ConvAI2-GRADE is printed as BERTScore is there."
     ),
     (
         "R@1 and MRR: the paper's on test splits; ours on dialogues that were set apart from the "
@@ -88,8 +88,8 @@ NOTES = (
 
 
 WHY_NOT = (
-    "Models are trained here, with other encoders or data; embeddings are not GloVe's; words are cut "
-    "otherwise, but for the options that the next command names."
+    "Models are trained here, with other encoders or data; embeddings are not GloVe's; words are "
+    "cut otherwise, but for the options that the next command names."
 )
 
 

@@ -26,7 +26,7 @@ from annotations.campaigns.models import (
 )
 from annotations.campaigns.plan.draw import interleave
 from annotations.campaigns.plan.rating_lines import (
-    AskedCampaign,
+    ExportedCampaign,
     RatingLine,
     RevisionLine,
     read_campaign,
@@ -70,16 +70,16 @@ def import_ratings(
     fault and its line, and ``SlugTaken``: nothing is stored.
     """
     problems = Problems("campaign.json")
-    asked = read_campaign(folder / "campaign.json", problems)
-    if asked is None or problems.found:
+    exported = read_campaign(folder / "campaign.json", problems)
+    if exported is None or problems.found:
         raise ImportFailed(problems.found)
     problems = Problems("ratings.jsonl")
-    ratings = list(read_ratings(folder / "ratings.jsonl", asked, problems))
+    ratings = list(read_ratings(folder / "ratings.jsonl", exported, problems))
     items = _items(version, ratings, problems)
-    _check_places(asked, ratings, problems)
+    _check_places(exported, ratings, problems)
     for rating in ratings:
         if (known := items.get(_key(rating))) is not None:
-            _check_answers(asked, rating, known.material_for(rating), problems)
+            _check_answers(exported, rating, known.material_for(rating), problems)
     if not ratings and not problems.found:
         problems.add("", "", "holds no rating of a regular item")
     if problems.found:
@@ -87,7 +87,7 @@ def import_ratings(
     with transaction.atomic():
         if Campaign._base_manager.filter(slug=slug).exists():
             raise SlugTaken
-        campaign = _store_campaign(version, asked, slug, name, by)
+        campaign = _store_campaign(version, exported, slug, name, by)
         _store_ratings(campaign, ratings, items)
         audit.record(
             by,
@@ -193,15 +193,17 @@ def _item(
     )
 
 
-def _check_places(asked: AskedCampaign, ratings: Sequence[RatingLine], problems: Problems) -> None:
+def _check_places(
+    exported: ExportedCampaign, ratings: Sequence[RatingLine], problems: Problems
+) -> None:
     """What the database would refuse."""
     counted: Counter[ItemKey] = Counter()
     judged: dict[tuple[int, ItemKey], int] = {}
     positions: dict[tuple[int, int], int] = {}
     for rating in ratings:
         counted[_key(rating)] += rating.counts
-        if counted[_key(rating)] > asked.raters_per_item and rating.counts:
-            text = f"is one more than the {asked.raters_per_item} ratings of an item that count"
+        if counted[_key(rating)] > exported.raters_per_item and rating.counts:
+            text = f"is one more than the {exported.raters_per_item} ratings of an item that count"
             problems.add(rating.line, "counts", text)
         first = judged.setdefault((rating.rater, _key(rating)), rating.line)
         if first != rating.line:
@@ -212,14 +214,14 @@ def _check_places(asked: AskedCampaign, ratings: Sequence[RatingLine], problems:
 
 
 def _check_answers(
-    asked: AskedCampaign, rating: RatingLine, material: Material, problems: Problems
+    exported: ExportedCampaign, rating: RatingLine, material: Material, problems: Problems
 ) -> None:
     for number, revision in enumerate(rating.revisions):
         if revision.form is None or revision.answers is None:
             continue
         where = f"revisions[{number}].answers"
         try:
-            taken = check(asked.forms[revision.form], revision.answers, material)
+            taken = check(exported.forms[revision.form], revision.answers, material)
         except AnswerError as error:
             for key, text in error.messages.items():
                 problems.add(rating.line, f"{where}.{key}".rstrip("."), text)
@@ -232,33 +234,33 @@ def _check_answers(
 
 
 def _store_campaign(
-    version: CorpusVersion, asked: AskedCampaign, slug: str, name: str, by: Any
+    version: CorpusVersion, exported: ExportedCampaign, slug: str, name: str, by: Any
 ) -> Campaign:
     now = timezone.now()
     campaign = Campaign.objects.create(
         slug=slug,
-        name=name or asked.name,
-        kind=asked.kind,
+        name=name or exported.name,
+        kind=exported.kind,
         version=version,
-        raters_per_item=asked.raters_per_item,
-        scale_labels=list(asked.labels),
-        axes=[dict(axis) for axis in asked.axes],
-        axes_below=asked.axes_below,
-        simulated=asked.simulated,
-        allocation=asked.allocation,
-        target=asked.target,
-        target_value=asked.target_value,
-        budget=asked.budget,
+        raters_per_item=exported.raters_per_item,
+        scale_labels=list(exported.labels),
+        axes=[dict(axis) for axis in exported.axes],
+        axes_below=exported.axes_below,
+        simulated=exported.simulated,
+        allocation=exported.allocation,
+        target=exported.target,
+        target_value=exported.target_value,
+        budget=exported.budget,
         opened_at=now,
         closed_at=now,
         created_by=by,
     )
     Guidelines.objects.bulk_create(
         Guidelines(campaign=campaign, number=number, text=text)
-        for number, text in sorted(asked.guidelines.items())
+        for number, text in sorted(exported.guidelines.items())
     )
     versions = FormVersion.objects.bulk_create(
-        _form_version(campaign, number, form) for number, form in sorted(asked.forms.items())
+        _form_version(campaign, number, form) for number, form in sorted(exported.forms.items())
     )
     # Closed with its form: pairs are never without one
     campaign.form = versions[-1] if versions else None

@@ -47,8 +47,8 @@ _RATER = re.compile(r"rater ([1-9][0-9]{0,5})\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class AskedCampaign:
-    """What a campaign asked.
+class ExportedCampaign:
+    """What a campaign exported.
 
     Attributes:
         name: of the campaign.
@@ -56,7 +56,7 @@ class AskedCampaign:
         raters_per_item: k.
         labels: of the scale; ``axes`` and ``axes_below`` likewise as ``Campaign`` has them.
         guidelines: by number.
-        forms: by number; none where the scale was asked.
+        forms: by number; none where the scale was exported.
         simulated: whether its raters were programs.
         allocation: how ratings were spread over systems.
         target: when it had enough, with ``target_value``.
@@ -136,7 +136,7 @@ class RatingLine:
 # --- what was asked -------------------------------------------------------------------------------
 
 
-def read_campaign(path: Path, problems: Problems) -> AskedCampaign | None:
+def read_campaign(path: Path, problems: Problems) -> ExportedCampaign | None:
     """Read ``campaign.json``.
 
     Args:
@@ -179,7 +179,7 @@ def read_campaign(path: Path, problems: Problems) -> AskedCampaign | None:
     spreading = _spreading(document, kind or "")
     if problems.found or name is None or per_item is None or labels is None or axes is None:
         return None
-    return AskedCampaign(
+    return ExportedCampaign(
         *(name, KINDS[kind or ""], per_item, labels, axes, below),
         guidelines,
         forms,
@@ -261,12 +261,14 @@ def _forms(document: JsonObject, kind: str) -> dict[int, Form]:
 # --- the ratings ----------------------------------------------------------------------------------
 
 
-def read_ratings(path: Path, asked: AskedCampaign, problems: Problems) -> Iterator[RatingLine]:
+def read_ratings(
+    path: Path, exported: ExportedCampaign, problems: Problems
+) -> Iterator[RatingLine]:
     """Read ``ratings.jsonl``.
 
     Args:
         path: JSON lines, as ``exporters.rating_files.json_lines`` writes them.
-        asked: what the campaign asked.
+        exported: what the campaign asked.
         problems: collects faults. A line with a fault is left out.
 
     Returns:
@@ -282,17 +284,17 @@ def read_ratings(path: Path, asked: AskedCampaign, problems: Problems) -> Iterat
         line = JsonObject.of(value, number, problems)
         if line is None or line.value.get("role") in ("training", "attention"):
             continue
-        rating = _rating(line, number, asked)
+        rating = _rating(line, number, exported)
         if rating is not None and len(problems.found) == before:
             yield rating
 
 
-def _rating(line: JsonObject, number: int, asked: AskedCampaign) -> RatingLine | None:
+def _rating(line: JsonObject, number: int, exported: ExportedCampaign) -> RatingLine | None:
     rater = _RATER.match(line.text("rater", MAX_NAME) or "")
     if rater is None and line.has("rater"):
         line.complain("rater", "must be a pseudonym, as rater 3")
-    turn = None if asked.kind in WHOLE else line.parse_integer("turn")
-    if asked.kind in WHOLE and line.value.get("turn") is not None:
+    turn = None if exported.kind in WHOLE else line.parse_integer("turn")
+    if exported.kind in WHOLE and line.value.get("turn") is not None:
         line.complain("turn", "must be null: whole dialogues are rated")
     state = line.text("rater_state", MAX_NAME)
     if state not in (None, "active", "excluded"):
@@ -300,12 +302,12 @@ def _rating(line: JsonObject, number: int, asked: AskedCampaign) -> RatingLine |
     revisions = line.children("revisions")
     if revisions is not None and not revisions:
         line.complain("revisions", "is empty")
-    read = all_or_none([_revision(one, asked) for one in revisions or ()])
+    read = all_or_none([_revision(one, exported) for one in revisions or ()])
     if read is not None and [one.number for one in read] != list(range(1, len(read) + 1)):
         line.complain("revisions", "must be numbered from 1")
-    dialogue, listed = line.text("dialogue", MAX_NAME), _listed(line, asked)
+    dialogue, listed = line.text("dialogue", MAX_NAME), _listed(line, exported)
     system = listed[0] if listed else line.text("system", MAX_NAME)
-    other = line.text("system_b", MAX_NAME) if asked.kind in PAIRED else None
+    other = line.text("system_b", MAX_NAME) if exported.kind in PAIRED else None
     if other is not None and other == system:
         line.complain("system_b", "is the system itself")
     counts, position = line.flag("counts"), line.parse_integer("position")
@@ -329,8 +331,8 @@ def _rating(line: JsonObject, number: int, asked: AskedCampaign) -> RatingLine |
     )
 
 
-def _listed(line: JsonObject, asked: AskedCampaign) -> tuple[str, ...]:
-    if asked.kind != "systems":
+def _listed(line: JsonObject, exported: ExportedCampaign) -> tuple[str, ...]:
+    if exported.kind != "systems":
         return ()
     names = line.texts("systems", MAX_NAME) or ()
     if line.has("systems") and not 2 <= len(set(names)) == len(names) <= MOST_SYSTEMS:
@@ -338,18 +340,18 @@ def _listed(line: JsonObject, asked: AskedCampaign) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _revision(line: JsonObject, asked: AskedCampaign) -> RevisionLine | None:
+def _revision(line: JsonObject, exported: ExportedCampaign) -> RevisionLine | None:
     number, flagged = line.parse_integer("revision"), line.flag("flagged")
     comment, created = line.text("comment", LONGEST_COMMENT, True), _moment(line, "created_at")
     guidelines = _optional_integer(line, "guidelines")
-    if guidelines is not None and guidelines not in asked.guidelines:
+    if guidelines is not None and guidelines not in exported.guidelines:
         line.complain("guidelines", f"the campaign has no version {guidelines} of them")
     shown = None if line.value.get("shown_at") is None else _moment(line, "shown_at")
     score, low, form, answers, question_ms = None, None, None, None, None
-    if asked.forms:
+    if exported.forms:
         form, given = line.parse_integer("form"), line.child("answers")
         answers = None if given is None else given.value
-        if form is not None and form not in asked.forms:
+        if form is not None and form not in exported.forms:
             line.complain("form", f"the campaign has no version {form} of its form")
         question_ms = _question_ms(line)
     else:
@@ -357,7 +359,7 @@ def _revision(line: JsonObject, asked: AskedCampaign) -> RevisionLine | None:
         if score is not None and not LOWEST <= score <= HIGHEST:
             line.complain("score", f"must lie between {LOWEST} and {HIGHEST}")
         low = None if line.value.get("low_axes") is None else line.texts("low_axes", MAX_ASPECT)
-        if unknown := set(low or ()) - {axis["key"] for axis in asked.axes}:
+        if unknown := set(low or ()) - {axis["key"] for axis in exported.axes}:
             line.complain("low_axes", f"the campaign has no axis {min(unknown)!r}")
     if number is None or flagged is None or comment is None or created is None:
         return None

@@ -71,6 +71,7 @@ def _context(
     request: HttpRequest, version: CorpusVersion, form: ScoresForm | None = None
 ) -> dict[str, Any]:
     metrics = queries.submitted_metrics(version)
+    page = reverse("metric-scores", args=[version.corpus.slug])
     user = request.user
     return {
         "section": "corpora",
@@ -83,7 +84,7 @@ def _context(
         if user.is_authenticated
         else 0,
         "files_a_day": settings.SCORE_FILES_PER_DAY,
-        "action": f"{reverse('metric-scores', args=[version.corpus.slug])}?version={version.number}",
+        "action": f"{page}?version={version.number}",
         "largest_bytes": settings.MAX_UPLOAD_BYTES,
         "largest_mb": settings.MAX_UPLOAD_BYTES // 1_000_000,
         "levels": [(key, label, ", ".join(COLUMNS_OF_LEVEL[key])) for key, label in LEVELS],
