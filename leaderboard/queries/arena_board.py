@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from annotations.campaigns.models import Arena, Message
-from annotations.campaigns.queries.arena import counted_battles, data_version
+from annotations.campaigns.queries.arena import counted_battles, data_version, public_arenas
 from annotations.models import CorpusVersion, System
 from leaderboard.answers.preferences import PreferenceQuestion, PreferenceStanding
 from leaderboard.queries.preference_board import standing_of
@@ -25,7 +25,20 @@ def arena_data_version(_version: CorpusVersion, arena: int) -> str:
     return data_version(Arena.objects.get(pk=arena))
 
 
-@registered("arena", version=1, stamp=arena_data_version, refreshed_for=timedelta(days=1))
+def opened_arenas(version: CorpusVersion) -> list[dict[str, Any]]:
+    """The leaderboards that visitors find on their own."""
+    return [
+        {"arena": pk} for pk in public_arenas().filter(version=version).values_list("pk", flat=True)
+    ]
+
+
+@registered(
+    "arena",
+    version=1,
+    stamp=arena_data_version,
+    refreshed_for=timedelta(days=1),
+    shown_first=opened_arenas,
+)
 def arena_leaderboard(version: CorpusVersion, arena: int) -> PreferenceStanding:
     """Systems by Bradley–Terry strength of the arena's votes that count. Raises
     ``Arena.DoesNotExist``.

@@ -12,6 +12,7 @@ from annotations.models import CorpusVersion, System
 from leaderboard.models import Analysis
 from leaderboard.results import warming
 from leaderboard.results.computing import compute_waiting
+from tests.campaigns.arenas import made_arena
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
 from workers.models import MetricRun
 
@@ -49,6 +50,16 @@ def test_the_first_visitor_of_a_scored_corpus_waits_for_nothing(
     page = Client().get(f"/corpora/{version.corpus.slug}/{part}").content.decode()
     assert "analysis-state" not in page
     assert not Analysis.objects.exclude(state="done").exists()
+
+
+def test_the_leaderboard_of_a_public_arena_is_computed_before_somebody_looks(
+    monkeypatch: pytest.MonkeyPatch, notified: list[int]
+) -> None:
+    monkeypatch.setattr(warming, "_warm", {})
+    arena, _ = made_arena(), made_arena(is_public=False)
+    warming.warm()
+    requested = Analysis.objects.filter(kind="arena")
+    assert [one.parameters for one in requested] == [{"arena": arena.pk}]
 
 
 def test_what_is_there_is_not_requested_again(version: CorpusVersion) -> None:
