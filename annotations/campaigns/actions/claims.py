@@ -291,6 +291,7 @@ _FREE_SLOT = CompiledQuery(
         Slot.objects.select_for_update(skip_locked=True, of=("self",))
         .filter(pk=Given("pk"), holder__isnull=True)
         .select_related("item__dialogue", "item__turn", "item__response", "item__response_b")
+        .order_by()
     )
 )
 

@@ -26,7 +26,8 @@ then."""
 State = Assignment.State
 
 _LOCKED_ROW = CompiledQuery(
-    lambda: Participation.objects.select_for_update(no_key=True).filter(pk=Given("pk"))
+    # In no order: the model's own would join the campaign, and lock it, too
+    lambda: Participation.objects.select_for_update(no_key=True).filter(pk=Given("pk")).order_by()
 )
 _OWN = Q(participation=Given("rater"))
 _HELD_AND_LATEST = CompiledQuery(
