@@ -280,6 +280,7 @@
 
     takesInSpans(question, number) {
       if (!question || question.dataset.type !== "span") return false;
+      this.remember(); // a key may come before the browser has told that something is selected
       const isSelected = this.selected && !document.getSelection().isCollapsed;
       const list = isSelected ? question.querySelector("select") : this.severity;
       return Boolean(list && question.contains(list) && list.options[number]);
