@@ -141,13 +141,15 @@ def test_no_address_reads_more_than_a_form_of_somebody_without_a_log_in() -> Non
     such address."""
     everywhere = addresses()
     assert len(everywhere) > 200
-    for path in everywhere:
+    for number, path in enumerate(everywhere):
+        # The API counts what comes from one address
+        client = Client(enforce_csrf_checks=True, REMOTE_ADDR=f"192.0.2.{number % 256}")
         for kind in (
             "multipart/form-data; boundary=x",
             "application/x-www-form-urlencoded",
             "application/json",
         ):
-            answer = sent(Client(enforce_csrf_checks=True), path, OF_A_FORM + 1, kind)
+            answer = sent(client, path, OF_A_FORM + 1, kind)
             assert answer.status_code in (301, 302, 401, 403, 404, 413), (
                 path,
                 kind,
