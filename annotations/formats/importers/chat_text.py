@@ -34,7 +34,7 @@ _TABBED = re.compile(
 )
 """A message of the Ubuntu corpus (Lowe et al. 2015, SIGDIAL)."""
 _LABELLED = re.compile(
-    r"[ \t]*[*#]{0,3} ?(?P<name>[^\W\d_][^:\t*]{0,39})\*{0,2}:\*{0,2}(?:[ \t]+(?P<text>.*))?"
+    r"[*#]{0,3} ?(?P<name>[^\W\d_][^:\t*]{0,39})\*{0,2}:\*{0,2}(?:[ \t]+(?P<text>.*))?"
 )
 _BREAK = re.compile(r"[ \t]*([-=*_#~])(?:[ \t]*\1){2,}[ \t]*")
 """A line between two conversations."""
@@ -61,7 +61,7 @@ class _Chat:
 
 
 def _label(line: str) -> str:
-    found = _LABELLED.fullmatch(line)
+    found = _LABELLED.fullmatch(line.lstrip(" \t"))
     name = found["name"].strip().removesuffix(" said") if found else ""
     return name if len(name.split()) <= _MOST_WORDS else ""
 
@@ -146,7 +146,7 @@ def _labelled(file: Path, speakers: dict[str, str], problems: Problems) -> Itera
                 chat = None
             continue
         name = _label(line)
-        found = _LABELLED.fullmatch(line) if name in speakers else None
+        found = _LABELLED.fullmatch(line.lstrip(" \t")) if name in speakers else None
         if found is None and chat is None:
             problems.add(where, "", "does not begin with who speaks, as in NAME: text")
         elif found is None and chat is not None:

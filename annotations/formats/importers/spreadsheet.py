@@ -47,6 +47,10 @@ def sheet_rows(path: Path, problems: Problems) -> Iterator[tuple[Where, list[str
 
     try:
         with zipfile.ZipFile(path) as archive:
+            if not any(name.startswith("xl/") for name in archive.namelist()):
+                problems.stop(
+                    "", "", "is a zip archive without a spreadsheet; give the file itself"
+                )
             _refuse_a_bomb(archive, problems)
         book = load_workbook(path, read_only=True, data_only=False, keep_links=False)
         try:
