@@ -312,7 +312,8 @@ def test_the_site_answers_while_two_hundred_do_not_read_their_answers(place: Pla
     head = f"HTTP/1.1\r\nHost: {NAME}\r\nX-Forwarded-Proto: https"
     asked = f"GET /static/plotly/{name} {head}\r\n\r\n".encode()
     with crowd(place, asked, reads=False):
-        assert max(place.seconds_of_health()) < QUICK_SECONDS
+        # What else a machine does holds up one answer; connections that hold threads hold up all
+        wait_until(lambda: max(place.seconds_of_health()) < QUICK_SECONDS, 60, "answers in time")
         assert place.log_in() == 302
         assert place.hand_in(3_000_000) == 201
 
