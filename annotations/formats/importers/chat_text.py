@@ -34,13 +34,20 @@ _TABBED = re.compile(
 )
 """A message of the Ubuntu corpus (Lowe et al. 2015, SIGDIAL)."""
 _LABELLED = re.compile(
-    r"[*#]{0,3} ?(?P<name>[^\W\d_][^:\t*]{0,39})\*{0,2}:\*{0,2}(?:[ \t]+(?P<text>.*))?"
+    r"[*#]{0,3} ?(?P<name>[^\W\d_][^:\uff1a\t*]{0,39})\*{0,2}"
+    r"(?::(?=\*{0,2}(?:[ \t]|\Z))|\uff1a)\*{0,2}[ \t]*(?P<text>.*)"
 )
+"""With the wide colon of Chinese and Japanese, which no blank follows."""
 _BREAK = re.compile(r"[ \t]*([-=*_#~])(?:[ \t]*\1){2,}[ \t]*")
 """A line between two conversations."""
 _STAMPED_CONFIDENCE = 0.85
-_USERS = USERS | {"you", "me", "q", "question"}
-_ASSISTANTS = ASSISTANTS | {"a", "answer"}
+_USERS = USERS | {
+    *("you", "me", "q", "question", "nutzer", "benutzer", "usuario", "utilisateur"),
+    *("用户", "用戶", "ユーザー", "사용자"),
+}
+_ASSISTANTS = ASSISTANTS | {
+    *("a", "answer", "assistent", "asistente", "助手", "アシスタント", "어시스턴트"),
+}
 _NAMED_ASSISTANTS = frozenset(["chatgpt", "claude", "gemini", "copilot", "deepseek", "grok"])
 _MOST_SPEAKERS = 12
 _MOST_LABELS = 1_000
@@ -161,7 +168,7 @@ def _labelled(file: Path, speakers: dict[str, str], problems: Problems) -> Itera
                 chat, first = _Chat(where), name
             elif not is_after_blank:
                 chat.is_tight = True
-            chat.messages.append(_message(name, speakers[name], found["text"] or ""))
+            chat.messages.append(_message(name, speakers[name], found["text"]))
     if chat is not None:
         yield chat
 

@@ -29,6 +29,7 @@ WRITTEN = {
     ),
     "bold": "**User:** Is it hot?\n**Assistant:** Not yet.\nNote: soon.\n",
     "headings": "### User:\nIs it hot?\n### Assistant:\nNot yet.\nNote: soon.\n",
+    "wide colons": "用户：Is it hot?\n助手：Not yet.\nNote: soon.\n",
     "capitals": "USER: Is it hot?\n\nASSISTANT: Not yet.\nNote: soon.\n",
 }
 
