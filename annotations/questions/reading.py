@@ -546,7 +546,7 @@ def form_faults(form: Form) -> list[Fault]:
         return [
             Fault(
                 f"questions[{start}].when",
-                "the conditions go round in a circle: " + " → ".join((*loop, loop[0])),
+                "the conditions form a cycle: " + " → ".join((*loop, loop[0])),
             )
         ]
     for number, question in enumerate(form.questions):

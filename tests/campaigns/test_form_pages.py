@@ -150,7 +150,7 @@ ON_ITSELF = {**CLEAR, "when": {"question": "clear", "is": True}}
 @pytest.mark.parametrize(
     ("schema", "questions", "says"),
     [
-        (1, [ON_ITSELF], "the conditions go round in a circle: clear → clear"),
+        (1, [ON_ITSELF], "the conditions form a cycle: clear → clear"),
         (1, [CLEAR, CLEAR], "both have the key clear"),
         (2, [CLEAR], "this site reads versions up to 1"),
     ],

@@ -201,7 +201,7 @@ def test_a_fault_is_told_with_its_line_and_nothing_is_stored(
         (
             "forms.0.form.questions",
             [{**STARS, "when": {"question": "why", "is": True}}, {**WHY, "if_hidden": None}],
-            "the conditions go round in a circle: stars → why → stars",
+            "the conditions form a cycle: stars → why → stars",
         ),
         ("guidelines", "read", "guidelines: must be a list"),
     ],

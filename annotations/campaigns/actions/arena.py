@@ -354,9 +354,9 @@ def void_unanswered(battle: Battle) -> bool:
 
 
 def end_abandoned() -> int:
-    """Void the battles that nobody goes on with, a thousand at most; returns how many: a model did
-    not answer and the visitor has not looked, or for a day nothing was said and there is no vote.
-    """
+    """Void the battles that nobody goes on with, a thousand of each kind at most; returns how many:
+    a model did not answer and the visitor has not looked, or for a day nothing was said and there
+    is no vote."""
     since = clock.now() - ABANDONED_AFTER
     messages = Message.objects.filter(conversation__battle=OuterRef("pk"))
     is_unanswered = Exists(messages.filter(state=Message.State.FAILED))

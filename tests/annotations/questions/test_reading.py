@@ -241,12 +241,12 @@ def test_an_option_is_named_by_its_key_unless_it_has_a_label() -> None:
 def test_a_loop_of_conditions_is_named() -> None:
     one, two, three = ({"when": {"question": key, "is": 1}} for key in ("q3", "q1", "q2"))
     assert fault_of(one, two, three) == (
-        "questions[0].when: the conditions go round in a circle: q1 → q3 → q2 → q1"
+        "questions[0].when: the conditions form a cycle: q1 → q3 → q2 → q1"
     )
 
 
 def test_a_condition_on_itself_is_a_loop() -> None:
-    assert fault_of({"when": {"question": "q1", "is": 1}}).endswith("in a circle: q1 → q1")
+    assert fault_of({"when": {"question": "q1", "is": 1}}).endswith("a cycle: q1 → q1")
 
 
 @pytest.mark.parametrize(
