@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import openai
 import pytest
 
 from tests.workers.endpoint import stub_endpoint
+from workers.inference.language_models import client
 from workers.inference.language_models.client import (
     Completion,
     Endpoint,
@@ -53,3 +55,12 @@ def test_an_empty_completion_is_no_error_but_an_empty_answer_is() -> None:
     assert completed(answer=" ").text == ""
     with stub_endpoint(lambda asked: " ") as stub, pytest.raises(NoAnswerError):
         LanguageModel(Endpoint(stub.base_url, "m", "none"), max_retries=0).answer(REQUESTED, 20)
+
+
+def test_a_reply_that_is_larger_than_any_completion_is_not_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(client, "LARGEST_REPLY", 2**20)
+    with pytest.raises(openai.APIConnectionError) as failure:
+        completed(answer="word " * 2**18)
+    assert "larger than 1 MB" in str(failure.value.__cause__)

@@ -231,7 +231,10 @@ def test_a_sample_that_ended_in_an_error_is_left_out(tmp_path: Path) -> None:
 
 def helm_run(folder: Path, model: str, displayed: bool) -> None:
     folder.mkdir(parents=True)
-    right, wrong = {"output": {"text": "no"}, "tags": ["correct"]}, {"output": {"text": "yes"}}
+    right, wrong = [
+        {"output": {"text": text}, "tags": tags}
+        for text, tags in (("no", ["correct"]), ("yes", []))
+    ]
     state = {
         "adapter_spec": {"method": "generation"},
         "request_states": [
