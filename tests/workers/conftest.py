@@ -9,6 +9,7 @@ import pytest
 
 from annotations.models import CorpusVersion
 from tests.annotations.stored import stored, two_systems
+from tests.workers.endpoint import StubEndpoint, stub_endpoint
 from tests.workers.lengths import ODD, SYSTEM_LENGTH, metric
 from workers.metrics import registry
 from workers.runs import queries, scoring
@@ -21,6 +22,12 @@ def in_float32() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("torch.cpu._is_amx_tile_supported", lambda: False)
         yield
+
+
+@pytest.fixture
+def stub() -> Iterator[StubEndpoint]:
+    with stub_endpoint() as endpoint:
+        yield endpoint
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@ when it fails."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from annotations.campaigns.actions import chat
@@ -16,12 +14,6 @@ from workers.chats import execution
 from workers.inference.language_models.chat_prompt import chat_messages, digest
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def stub() -> Iterator[StubEndpoint]:
-    with stub_endpoint() as endpoint:
-        yield endpoint
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from annotations.campaigns.models import Arena, Battle, ChatSystem, Message
 from annotations.campaigns.queries.arena import figures_of
 from tests.campaigns.arenas import made_arena
 from tests.judges.loopback_server import KEY, Loopback, loopback_server
-from tests.workers.endpoint import StubEndpoint, stub_endpoint
+from tests.workers.endpoint import StubEndpoint
 from workers.chats import execution
 
 pytestmark = pytest.mark.django_db
@@ -35,12 +35,6 @@ def loopback(loopback_of_the_module: Loopback, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(execution, "ANSWER_SECONDS", 0.5)
     execution._model.cache_clear()
     return loopback_of_the_module
-
-
-@pytest.fixture
-def stub() -> Iterator[StubEndpoint]:
-    with stub_endpoint() as endpoint:
-        yield endpoint
 
 
 @pytest.fixture(autouse=True)
