@@ -8,7 +8,7 @@ log-probabilities and gets 20 for each of its tokens. Beside the rate stand the 
 this process a call and its memory after a tenth of the calls and at the end.
 
 * ``memory``: the engine with answers kept by nobody, so that what grows would be the engine's
-* ``database``: the engine with the book in the database (SQLite in a temporary folder) and a purse
+* ``database``: the engine with the book in the database (SQLite in a temporary folder) and a budget
   that pays
 * ``store``: the same calls once more, read from the database
 * ``peer``: the ``openai`` package's ``AsyncOpenAI`` behind an ``asyncio.Semaphore(64)``: no store,
@@ -140,12 +140,12 @@ def database_book() -> ResponseCache:
     from django.core.management import call_command
 
     from workers.judges.budgets import ChargedCall
-    from workers.judges.models import Purse
+    from workers.judges.models import Budget
     from workers.judges.response_cache import DatabaseResponseCache
 
     call_command("migrate", verbosity=0)
-    purse = Purse.objects.create(tokens_limit=10**12)
-    return DatabaseResponseCache([ChargedCall(purse.pk, "the bench")], endpoint="loopback")
+    budget = Budget.objects.create(tokens_limit=10**12)
+    return DatabaseResponseCache([ChargedCall(budget.pk, "the bench")], endpoint="loopback")
 
 
 def main() -> None:

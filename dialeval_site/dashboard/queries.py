@@ -22,7 +22,7 @@ from leaderboard.challenges.models import Challenge, Member, Submission
 from leaderboard.challenges.queries import dashboard as challenge_queries
 from leaderboard.challenges.queries.dashboard import LATELY, ChallengesNow, OwnRound
 from workers.judges.budgets import is_spent
-from workers.judges.models import Purse, Trial
+from workers.judges.models import Budget, Trial
 from workers.models import MetricRun
 from workers.runs.queries import RunsNow, failed_by_version, runs_now
 from workers.training.models import Training
@@ -54,8 +54,8 @@ class Budgets:
     tokens: int
     limited: int
     count: int
-    largest: list[Purse]
-    exhausted: list[Purse]
+    largest: list[Budget]
+    exhausted: list[Budget]
 
     @property
     def left(self) -> Decimal:
@@ -124,7 +124,7 @@ def organiser_dashboard(user: Any, now: datetime) -> OrganiserDashboard:
 
 def _budgets() -> Budgets:
     reached = Q(tokens_spent__gte=F("tokens_limit")) | Q(cost_spent__gte=F("cost_limit"))
-    sums = Purse.objects.aggregate(
+    sums = Budget.objects.aggregate(
         spent=Sum("cost_spent", default=Decimal(0)),
         limit=Sum("cost_limit", default=Decimal(0)),
         tokens=Sum("tokens_spent", default=0),
@@ -133,7 +133,7 @@ def _budgets() -> Budgets:
         reached=Count("pk", filter=reached),
     )
     used = (
-        Purse.objects.filter(Q(calls__gt=0) | reached)
+        Budget.objects.filter(Q(calls__gt=0) | reached)
         .select_related("judge_run__version__corpus", "challenge", "trial__prompt_version__prompt")
         .prefetch_related("holds")
         .order_by("-cost_spent", "-tokens_spent", "-pk")

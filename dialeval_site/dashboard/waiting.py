@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from common.web import Step, with_the_next
 from dialeval_site.dashboard.queries import OrganiserDashboard, SetUp
-from workers.judges.models import Purse
+from workers.judges.models import Budget
 from workers.training.models import Training
 
 
@@ -130,7 +130,7 @@ def _drafts(dashboard: OrganiserDashboard) -> Iterator[Task]:
         )
 
 
-def budget_name(budget: Purse) -> str:
+def budget_name(budget: Budget) -> str:
     """Of a budget of ``queries.organiser_dashboard``: what it pays for."""
     if run := getattr(budget, "judge_run", None):
         return f"{run.configuration} · {run.version.corpus.name}"
@@ -140,7 +140,7 @@ def budget_name(budget: Purse) -> str:
     return "" if trial is None else _("Trial of %(prompt)s") % {"prompt": trial.prompt_version}
 
 
-def budget_address(budget: Purse) -> str:
+def budget_address(budget: Budget) -> str:
     """Where the budget is set; "" where what it paid for is gone."""
     if run := getattr(budget, "judge_run", None):
         return reverse("judge-runs", args=[run.version.corpus.slug])

@@ -21,7 +21,7 @@ from leaderboard.challenges.queries.judge_budget import judge_budget
 from tests.challenges.sets import open_challenge, open_round, submit, taken_in, team_with_member
 from workers.judges import budgets
 from workers.judges.core.clients import BillingContext
-from workers.judges.models import Purse
+from workers.judges.models import Budget
 from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
 from workers.runs import actions
@@ -55,7 +55,7 @@ def post(client: Client, challenge: Challenge, **data: Any):
 # --- who pays -------------------------------------------------------------------------------------
 
 
-def test_the_scores_that_a_round_asks_for_are_paid_from_the_challenge_s_purse_too(
+def test_the_scores_that_a_round_asks_for_are_paid_from_the_challenge_s_budget_too(
     submission: Submission,
 ) -> None:
     paying = budgets.budgets_of(payer_of(submission))
@@ -71,7 +71,7 @@ def test_scores_that_no_round_asks_for_are_not_the_challenge_s_to_pay(
     """Organisers judge a published submission with their corpus."""
     System.objects.filter(pk=submission.system_id).update(withheld=False)
     (own,) = budgets.budgets_of(payer_of(submission, f"{JUDGE}[samples=3]"))
-    assert Purse.objects.filter(pk=own.budget_id, judge_run__isnull=False).exists()
+    assert Budget.objects.filter(pk=own.budget_id, judge_run__isnull=False).exists()
 
 
 def test_a_metric_is_the_round_s_however_it_is_written(submission: Submission) -> None:
@@ -89,7 +89,7 @@ def test_systems_of_two_challenges_are_paid_from_both(submission: Submission) ->
         submission.version_id, JUDGE, (submission.system_id or 0, second.system_id or 0)
     )
     challenges = Challenge.objects.filter(
-        judge_purse__in=[one.budget_id for one in budgets.budgets_of(payer)]
+        judge_budget__in=[one.budget_id for one in budgets.budgets_of(payer)]
     )
     assert {one.slug for one in challenges} == {"cup", "other"}
 
@@ -115,17 +115,17 @@ def test_a_submission_s_system_is_judged_alone_and_others_without_it(
     ]
 
 
-def test_a_challenge_has_one_purse_however_often_it_is_asked_for(submission: Submission) -> None:
+def test_a_challenge_has_one_budget_however_often_it_is_asked_for(submission: Submission) -> None:
     challenge = challenge_of(submission)
     assert budget_of(challenge).pk == budget_of(challenge).pk
-    assert Purse.objects.filter(challenge=challenge).count() == 1
+    assert Budget.objects.filter(challenge=challenge).count() == 1
 
 
-def test_a_deleted_challenge_leaves_no_purse_behind() -> None:
+def test_a_deleted_challenge_leaves_no_budget_behind() -> None:
     challenge = open_challenge("gone", state="draft")
     pk = budget_of(challenge).pk
     setup.delete(challenge)
-    assert not Purse.objects.filter(pk=pk).exists()
+    assert not Budget.objects.filter(pk=pk).exists()
 
 
 # --- its limits -----------------------------------------------------------------------------------
@@ -137,8 +137,8 @@ def test_the_limits_are_stored_and_the_log_says_who_set_them(
     challenge = challenge_of(submission)
     answer = post(organiser, challenge, tokens="5000", usd="2.50")
     assert answer.status_code == 302
-    purse = budget_of(challenge)
-    assert (purse.tokens_limit, purse.cost_limit) == (5000, Decimal("2.5"))
+    budget = budget_of(challenge)
+    assert (budget.tokens_limit, budget.cost_limit) == (5000, Decimal("2.5"))
     entry = AuditEntry.objects.get(action="challenge.judge_budget")
     assert (entry.actor, entry.challenge) == ("olga", "cup")
     assert entry.details == {"changes": {"tokens_limit": [None, 5000], "cost_limit": [None, "2.5"]}}
@@ -155,8 +155,8 @@ def test_left_empty_there_is_no_limit(organiser: Client, submission: Submission)
     challenge = challenge_of(submission)
     set_judge_budget(challenge, 5000, Decimal(2))
     post(organiser, challenge, tokens="", usd="")
-    purse = budget_of(challenge)
-    assert (purse.tokens_limit, purse.cost_limit) == (None, None)
+    budget = budget_of(challenge)
+    assert (budget.tokens_limit, budget.cost_limit) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -182,19 +182,19 @@ def test_bad_limits_are_refused_and_nothing_is_stored(
 ) -> None:
     challenge = challenge_of(submission)
     pk = budget_of(challenge).pk
-    Purse.objects.filter(pk=pk).update(
+    Budget.objects.filter(pk=pk).update(
         tokens_spent=100, cost_spent=Decimal("0.5"), tokens_limit=700
     )
     answer = post(organiser, challenge, tokens=tokens, usd=usd)
     assert answer.status_code == 422
     assert said in answer.content.decode()
-    purse = Purse.objects.get(pk=pk)
-    assert (purse.tokens_limit, purse.cost_limit) == (700, None)
+    budget = Budget.objects.get(pk=pk)
+    assert (budget.tokens_limit, budget.cost_limit) == (700, None)
 
 
 def test_what_was_spent_while_the_form_lay_open_counts(submission: Submission) -> None:
     challenge = challenge_of(submission)
-    Purse.objects.filter(pk=budget_of(challenge).pk).update(tokens_spent=100)
+    Budget.objects.filter(pk=budget_of(challenge).pk).update(tokens_spent=100)
     with pytest.raises(Refused):
         set_judge_budget(challenge, 99, None)
 
@@ -203,9 +203,9 @@ def test_setting_limits_leaves_what_is_spent_alone(submission: Submission) -> No
     """A worker pays while an organiser sets the limits."""
     challenge = challenge_of(submission)
     held = budget_of(challenge)
-    Purse.objects.filter(pk=held.pk).update(tokens_spent=100)
+    Budget.objects.filter(pk=held.pk).update(tokens_spent=100)
     set_judge_budget(challenge, 500, None)
-    assert Purse.objects.get(pk=held.pk).tokens_spent == 100
+    assert Budget.objects.get(pk=held.pk).tokens_spent == 100
 
 
 # --- what organisers see --------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def settings_page(client: Client, challenge: Challenge) -> str:
 
 def test_the_settings_say_what_is_spent_and_left(organiser: Client, submission: Submission) -> None:
     challenge = challenge_of(submission)
-    Purse.objects.filter(pk=budget_of(challenge).pk).update(
+    Budget.objects.filter(pk=budget_of(challenge).pk).update(
         tokens_limit=20_000,
         tokens_spent=12_345,
         cost_limit=3,
@@ -235,7 +235,7 @@ def test_the_settings_say_what_is_spent_and_left(organiser: Client, submission: 
 
 def test_a_spent_budget_says_what_to_do(organiser: Client, submission: Submission) -> None:
     challenge = challenge_of(submission)
-    Purse.objects.filter(pk=budget_of(challenge).pk).update(tokens_limit=100, tokens_spent=100)
+    Budget.objects.filter(pk=budget_of(challenge).pk).update(tokens_limit=100, tokens_spent=100)
     assert "Raise the budget, then try them again." in settings_page(organiser, challenge)
 
 

@@ -26,7 +26,7 @@ from leaderboard.challenges.board.split import split_dialogues
 from tests.campaigns.sets import made_campaign, made_user, made_version
 from tests.challenges.boards import board_round, scored_with, team_of_one
 from tests.challenges.sets import open_challenge, open_round, submit, team_with_member
-from workers.judges.models import JudgeRun, Purse
+from workers.judges.models import Budget, JudgeRun
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
@@ -226,8 +226,8 @@ def test_an_organiser_reads_what_failed_before_what_waits() -> None:
     team, user = team_with_member(other.challenge)
     fail(submit(other, team, user))
     failed_run(complete.version)
-    purse = Purse.objects.create(cost_limit=Decimal(2), cost_spent=Decimal(2), calls=9)
-    JudgeRun.objects.create(version=complete.version, configuration="cpdscore", purse=purse)
+    budget = Budget.objects.create(cost_limit=Decimal(2), cost_spent=Decimal(2), calls=9)
+    JudgeRun.objects.create(version=complete.version, configuration="cpdscore", budget=budget)
     found = tasks_of(queries.organiser_dashboard(organiser, timezone.now()))
     assert [(task.kind, task.title) for task in found] == [
         ("failed", "1 metric run failed"),

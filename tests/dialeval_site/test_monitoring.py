@@ -22,7 +22,7 @@ from tests.challenges.sets import open_round, submit, team_with_member
 from tests.dialeval_site.documents import code_words, first_table, sections, text_of
 from tests.dialeval_site.small_corpora import PUBLIC, store_corpus
 from tests.site import PROJECT
-from workers.judges.models import Purse
+from workers.judges.models import Budget
 from workers.models import MetricRun
 from workers.runs import presence
 
@@ -156,10 +156,10 @@ def test_ratings_are_the_highest_key_given(prometheus: Client, tmp_path) -> None
 
 
 @pytest.mark.django_db
-def test_what_judges_spent_is_the_sum_of_their_purses(prometheus: Client) -> None:
+def test_what_judges_spent_is_the_sum_of_their_budgets(prometheus: Client) -> None:
     """3 + 4 calls, 100 + 50 tokens, 0.25 + 0.5 USD"""
-    Purse.objects.create(calls=3, tokens_spent=100, cost_spent=Decimal("0.25"))
-    Purse.objects.create(calls=4, tokens_spent=50, cost_spent=Decimal("0.5"))
+    Budget.objects.create(calls=3, tokens_spent=100, cost_spent=Decimal("0.25"))
+    Budget.objects.create(calls=4, tokens_spent=50, cost_spent=Decimal("0.5"))
     series = read(prometheus)
     spent = [of(series, f"dialeval_judge_{what}_total") for what in ("calls", "tokens", "cost_usd")]
     assert spent == [7, 150, 0.75]

@@ -34,7 +34,7 @@ READ = (
     "import json\nfrom workers.models import MetricRun\nfrom workers.judges.ledger import "
     "balance_of\nfrom workers.judges.models import JudgeRun\nruns = "
     "list(MetricRun.objects.all())\nbalance = "
-    "balance_of(JudgeRun.objects.get().purse)\nprint(json.dumps({\n    'states': sorted({r.state "
+    "balance_of(JudgeRun.objects.get().budget)\nprint(json.dumps({\n    'states': sorted({r.state "
     "for r in runs}), 'errors': sorted({r.error for r in runs} - {''}),\n    'spent': "
     "[balance.spent.calls, balance.spent.tokens, float(balance.spent.cost)],\n    'unsettled': "
     "[balance.unsettled.calls, balance.unsettled.tokens, float(balance.unsettled.cost)],\n    "

@@ -30,15 +30,15 @@ AT_ONCE = 4
 READ = (
     "import json\n"
     "from workers.models import MetricRun\n"
-    "from workers.judges.models import Hold, Purse, StoredAnswer\n"
+    "from workers.judges.models import Hold, Budget, StoredAnswer\n"
     "answers = list(StoredAnswer.objects.values_list('request__key', 'sample', 'ask', 'state'))\n"
-    "purses = Purse.objects.all()\n"
+    "budgets = Budget.objects.all()\n"
     "print(json.dumps({\n"
     "    'runs': sorted(f'{r.state}:{r.attempts}' for r in MetricRun.objects.all()),\n"
     "    'errors': sorted({r.error for r in MetricRun.objects.all()} - {''}),\n"
     "    'answered': len([a for a in answers if a[3] == 'answered']),\n"
     "    'asked': len([a for a in answers if a[3] == 'asked']),\n"
-    "    'calls': sum(p.calls for p in purses), 'tokens': sum(p.tokens_spent for p in purses),\n"
+    "    'calls': sum(p.calls for p in budgets), 'tokens': sum(p.tokens_spent for p in budgets),\n"
     "    'held': sum(Hold.objects.values_list('tokens', flat=True)),\n"
     "}))"
 )

@@ -20,7 +20,7 @@ from workers.judges.core.clients import BillingContext
 from workers.judges.core.dialects import Dialect
 from workers.judges.core.endpoints import address_of
 from workers.judges.core.response_cache import BudgetSpent, EndpointFailed
-from workers.judges.models import EndpointDialect, JudgeRun, Purse, StoredAnswer
+from workers.judges.models import Budget, EndpointDialect, JudgeRun, StoredAnswer
 from workers.metrics.common.configuration import Configuration, parse
 from workers.metrics.registry import all_metrics
 
@@ -256,8 +256,8 @@ def test_the_budget_has_room_for_reasoning_before_it_is_asked_for(settings: Lazy
     settings.LLM_URL, settings.LLM_MODEL, settings.LLM_KEY = "", "alias", "sk-x"
     version = made_version(("ann",), slug="talks")
     configuration = "cpdscore_detail[model=alias,scoring=answer]"
-    limits = Purse.objects.create(tokens_limit=4_000)
-    JudgeRun.objects.create(version=version, configuration=configuration, purse=limits)
+    limits = Budget.objects.create(tokens_limit=4_000)
+    JudgeRun.objects.create(version=version, configuration=configuration, budget=limits)
     with speaking(reasons=5_000) as server:
         settings.LLM_URL = server.url
         scorer: Any = parse(configuration).scorer()

@@ -23,7 +23,7 @@ from workers.judges.actions import Refused, resume, set_budget, start_judge_run,
 from workers.judges.budgets import judge_run_of
 from workers.judges.core.clients import BillingContext
 from workers.judges.core.response_cache import Stopped
-from workers.judges.models import Hold, JudgeRun, Purse, StoredAnswer
+from workers.judges.models import Budget, Hold, JudgeRun, StoredAnswer
 from workers.judges.stopping import Watch
 from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
@@ -87,21 +87,21 @@ def asked_twice(server: Loopback) -> list[Any]:
     return [key for key, count in counts.items() if count > 1]
 
 
-def purse_of(version: CorpusVersion) -> Purse:
-    return JudgeRun.objects.get(version=version).purse
+def budget_of(version: CorpusVersion) -> Budget:
+    return JudgeRun.objects.get(version=version).budget
 
 
-def test_all_systems_are_judged_together_and_paid_from_the_runs_purse(
+def test_all_systems_are_judged_together_and_paid_from_the_runs_budget(
     version: CorpusVersion, endpoint: Loopback
 ) -> None:
     start(version)
     compute(version)
-    stats, purse = endpoint.stats(), purse_of(version)
+    stats, budget = endpoint.stats(), budget_of(version)
     assert states(version) == [("done", 1)] * 2
-    assert purse.calls == stats["paid"] == StoredAnswer.objects.count() <= RESPONSES
-    assert purse.tokens_spent == stats["input_tokens"] + stats["output_tokens"]
+    assert budget.calls == stats["paid"] == StoredAnswer.objects.count() <= RESPONSES
+    assert budget.tokens_spent == stats["input_tokens"] + stats["output_tokens"]
     assert (
-        purse.cost_spent == Decimal(stats["input_tokens"] + 2 * stats["output_tokens"]) / 1_000_000
+        budget.cost_spent == Decimal(stats["input_tokens"] + 2 * stats["output_tokens"]) / 1_000_000
     )
     assert not Hold.objects.filter(tokens__gt=0).exists()
 
@@ -156,7 +156,7 @@ def test_a_run_that_is_made_again_reads_the_store(
     compute(version)
     assert states(version) == [("done", 1)] * 2
     assert len(endpoint.log()) == asked
-    assert purse_of(version).calls == asked
+    assert budget_of(version).calls == asked
 
 
 def test_a_spent_budget_fails_all_runs_with_what_to_do_and_raised_it_goes_on(
@@ -170,13 +170,13 @@ def test_a_spent_budget_fails_all_runs_with_what_to_do_and_raised_it_goes_on(
     [error] = errors(version)
     assert error.startswith(f"the budget of {TEXT} on {version} has no room for the next call (")
     assert "of 2,500 tokens spent). What was answered is kept: raise the budget" in error
-    assert purse_of(version).tokens_spent <= 2_500
+    assert budget_of(version).tokens_spent <= 2_500
     set_budget(run, None, None)
     assert resume(run) == 2
     compute(version)
     assert states(version) == [("done", 1)] * 2
     assert asked_twice(endpoint) == []
-    assert purse_of(version).calls == len(endpoint.log())
+    assert budget_of(version).calls == len(endpoint.log())
 
 
 def test_an_endpoint_that_refuses_fails_all_runs_at_once_and_its_key_is_nowhere(
@@ -335,7 +335,7 @@ def test_starting_sets_the_budget_and_asks_for_the_runs_once(version: CorpusVers
     ann = made_user("ann", "organiser")
     run = start(version, 1_000, Decimal("2.5"), ann)
     start(version, 1_000, Decimal("2.50"), ann)
-    assert (run.purse.tokens_limit, run.purse.cost_limit, run.created_by) == (
+    assert (run.budget.tokens_limit, run.budget.cost_limit, run.created_by) == (
         1_000,
         Decimal("2.5"),
         ann,
@@ -385,12 +385,12 @@ def test_a_budget_below_what_is_spent_is_refused_and_changes_nothing(
     version: CorpusVersion,
 ) -> None:
     run = start(version, 1_000)
-    Purse.objects.update(tokens_spent=600, cost_spent=Decimal("0.5"))
+    Budget.objects.update(tokens_spent=600, cost_spent=Decimal("0.5"))
     for limits, field in (((599, None), "tokens"), ((1_000, Decimal("0.49")), "usd")):
         with pytest.raises(Refused) as refusal:
             set_budget(run, *limits)
         assert refusal.value.field == field
-    assert (purse_of(version).tokens_limit, purse_of(version).cost_limit) == (1_000, None)
+    assert (budget_of(version).tokens_limit, budget_of(version).cost_limit) == (1_000, None)
     set_budget(run, 600, Decimal("0.5"))
     assert [action for action, _ in audited()] == ["judge_run.started", "judge_run.budget"]
 
@@ -412,7 +412,7 @@ def test_starting_and_stopping_at_once_ends_in_one_of_both(notified: list[int]) 
     run.refresh_from_db()
     expected = "pending" if run.stopped_at is None else "failed"
     assert [state for state, _ in states(version)] == [expected] * 2
-    assert JudgeRun.objects.count() == Purse.objects.count() == 1
+    assert JudgeRun.objects.count() == Budget.objects.count() == 1
 
 
 PROMPT = """name: short

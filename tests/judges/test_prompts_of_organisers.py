@@ -12,7 +12,7 @@ from tests.challenges.sets import open_round
 from tests.judges.written import TEXT, configuration_of, forget, organiser, rated_version, written
 from workers.judges import prompt_actions, prompt_queries, trial_actions
 from workers.judges.core import prompt_file
-from workers.judges.models import JudgePrompt, JudgeRun, PromptVersion, Purse, Trial
+from workers.judges.models import Budget, JudgePrompt, JudgeRun, PromptVersion, Trial
 from workers.judges.prompt_actions import Refused
 from workers.judges.prompt_queries import Naming
 from workers.metrics.common.configuration import parse
@@ -161,15 +161,15 @@ def test_two_wordings_at_once_get_two_numbers_and_one_wording_twice_gets_one() -
 
 
 @pytest.mark.django_db
-def test_a_prompt_that_nobody_uses_goes_with_its_trials_and_their_purses() -> None:
+def test_a_prompt_that_nobody_uses_goes_with_its_trials_and_their_budgets() -> None:
     version, corpus = written(), rated_version()
     trial = trial_actions.start(version, corpus, configuration_of(version), "overall")
     trial_actions.stop(trial)
-    Purse.objects.filter(pk=trial.purse_id).update(calls=7, tokens_spent=900, cost_spent="0.25")
+    Budget.objects.filter(pk=trial.budget_id).update(calls=7, tokens_spent=900, cost_spent="0.25")
     prompt_actions.delete(version.prompt, organiser())
     assert not JudgePrompt.objects.exists()
     assert not Trial.objects.exists()
-    assert not Purse.objects.exists()
+    assert not Budget.objects.exists()
     entry = AuditEntry.objects.get(action="judge_prompt.deleted")
     assert (entry.subject, entry.actor) == ("kind-words", "olga")
     assert entry.details | {"title": ""} == {
@@ -202,7 +202,9 @@ def test_a_prompt_stays_while_a_judge_run_or_a_round_names_it(
 ) -> None:
     version, corpus = written(), rated_version()
     text = configuration_of(version).text
-    run = JudgeRun.objects.create(version=corpus, configuration=text, purse=Purse.objects.create())
+    run = JudgeRun.objects.create(
+        version=corpus, configuration=text, budget=Budget.objects.create()
+    )
     with pytest.raises(Refused, match=corpus.corpus.slug):
         prompt_actions.delete(version.prompt, None)
     run.delete()

@@ -25,10 +25,10 @@ from tests.judges.run_pages import (
     text_of,
 )
 from workers.judges.models import (
+    Budget,
     JudgePrompt,
     JudgeRun,
     PromptVersion,
-    Purse,
     StoredAnswer,
     StoredRequest,
 )
@@ -59,7 +59,11 @@ def test_an_estimate_counts_dialogues_and_calls_and_starts_nothing(
     html = estimate(organiser)
     assert "9 dialogues, 18 calls, at no cost." in html
     assert f'name="estimated" value="{DETAIL}"' in html
-    assert (MetricRun.objects.count(), JudgeRun.objects.count(), Purse.objects.count()) == (0, 0, 0)
+    assert (MetricRun.objects.count(), JudgeRun.objects.count(), Budget.objects.count()) == (
+        0,
+        0,
+        0,
+    )
 
 
 def test_three_samples_are_three_times_the_calls(organiser: Client, version: CorpusVersion) -> None:
@@ -246,7 +250,7 @@ def test_a_start_asks_for_every_system_within_the_budget(
         answer["Location"] == reverse("judge-runs", args=["talks"]) + f"?metric={DETAIL}&version=1"
     )
     assert [run.state for run in runs_of()] == ["pending"] * 3
-    assert JudgeRun.objects.get().purse.tokens_limit == 90_000
+    assert JudgeRun.objects.get().budget.tokens_limit == 90_000
     entry = AuditEntry.objects.get(action="judge_run.started")
     assert entry.actor == "olga"
 
@@ -257,7 +261,7 @@ def test_started_twice_it_is_one_run_with_the_last_budget(
     start(organiser, tokens="90000")
     start(organiser, tokens="95000")
     assert runs_of().count() == 3
-    assert JudgeRun.objects.get().purse.tokens_limit == 95_000
+    assert JudgeRun.objects.get().budget.tokens_limit == 95_000
 
 
 def test_another_judge_than_the_one_estimated_is_estimated_first(
@@ -302,7 +306,7 @@ def test_a_limit_in_money_needs_a_price(
 
 def test_a_budget_below_what_is_spent_is_refused(organiser: Client, version: CorpusVersion) -> None:
     run = started(version)
-    Purse.objects.filter(pk=run.purse_id).update(tokens_spent=500)
+    Budget.objects.filter(pk=run.budget_id).update(tokens_spent=500)
     answer = start(organiser, tokens="499")
     assert answer.status_code == 422
     assert "500 are spent already" in answer.content.decode()

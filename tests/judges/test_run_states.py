@@ -16,7 +16,7 @@ from annotations.models import AuditEntry, CorpusVersion, System
 from tests.campaigns.sets import made_user
 from tests.judges.run_pages import DETAIL, card, fail, finish, page, press, runs_of, started
 from workers.judges import actions, budgets
-from workers.judges.models import JudgeRun, Purse
+from workers.judges.models import Budget, JudgeRun
 from workers.judges.progress import judge_lines
 from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
@@ -110,9 +110,9 @@ def test_it_goes_on(organiser: Client, version: CorpusVersion) -> None:
 def test_the_budget_is_spent(organiser: Client, version: CorpusVersion) -> None:
     """With the words that a worker writes down."""
     run = started(version, tokens=1000)
-    Purse.objects.filter(pk=run.purse_id).update(tokens_spent=990)
+    Budget.objects.filter(pk=run.budget_id).update(tokens_spent=990)
     finish(DETAIL, ["ann"], [3.0] * 6)
-    fail(DETAIL, budgets.format_spent("the budget of it", Purse.objects.get(pk=run.purse_id)))
+    fail(DETAIL, budgets.format_spent("the budget of it", Budget.objects.get(pk=run.budget_id)))
     said = card(organiser)
     assert "The budget is spent." in said
     assert "990 of 1,000 tokens" in said
@@ -125,7 +125,7 @@ def test_raised_it_goes_on_at_once_where_asked_to(
     run = started(version, tokens=1000)
     fail(DETAIL, "it has no room for the next call")
     assert press(organiser, "judge-budget", tokens="5000", usd="", resume="1").status_code == 302
-    assert Purse.objects.get(pk=run.purse_id).tokens_limit == 5000
+    assert Budget.objects.get(pk=run.budget_id).tokens_limit == 5000
     assert {one.state for one in runs_of()} == {"pending"}
 
 
@@ -143,11 +143,11 @@ def test_a_bad_limit_of_a_run_is_refused(
     organiser: Client, version: CorpusVersion, tokens: str, said: str
 ) -> None:
     run = started(version, tokens=1000)
-    Purse.objects.filter(pk=run.purse_id).update(tokens_spent=100)
+    Budget.objects.filter(pk=run.budget_id).update(tokens_spent=100)
     answer = press(organiser, "judge-budget", tokens=tokens, usd="")
     assert answer.status_code == 422
     assert said in answer.content.decode()
-    assert Purse.objects.get(pk=run.purse_id).tokens_limit == 1000
+    assert Budget.objects.get(pk=run.budget_id).tokens_limit == 1000
 
 
 def test_the_endpoint_is_down(organiser: Client, version: CorpusVersion) -> None:
@@ -168,7 +168,7 @@ def test_systems_that_came_later_can_be_judged_too(
     assert "Judge the other systems, too" in card(organiser)
     press(organiser, "judge-resume")
     assert [run.state for run in runs_of()] == ["done", "done", "pending"]
-    assert JudgeRun.objects.get().purse.tokens_limit == 1234
+    assert JudgeRun.objects.get().budget.tokens_limit == 1234
 
 
 def test_a_judge_asked_for_elsewhere_is_there_with_its_buttons(
@@ -210,7 +210,7 @@ def test_costs_and_errors_are_for_organisers(client: Client, version: CorpusVers
     version.corpus.is_public = True
     version.corpus.save()
     run = started(version, tokens=1000)
-    Purse.objects.filter(pk=run.purse_id).update(tokens_spent=990, calls=77)
+    Budget.objects.filter(pk=run.budget_id).update(tokens_spent=990, calls=77)
     fail(DETAIL, "https://api.example.org refuses")
     # The header's link to the guide of judges is everybody's
     html = page(client).replace("/help/judges/#runs-and-budgets", "")
@@ -259,7 +259,7 @@ def test_a_withheld_system_is_in_no_count(organiser: Client, version: CorpusVers
 def test_a_judge_that_only_submissions_were_scored_with_is_for_organisers(
     client: Client, version: CorpusVersion
 ) -> None:
-    """A round's private metric: its purse on the corpus is made when the first submission is
+    """A round's private metric: its budget on the corpus is made when the first submission is
     judged."""
     version.corpus.is_public = True
     version.corpus.save()

@@ -60,7 +60,7 @@ def test_a_trial_is_started_with_what_the_form_says(client: Client) -> None:
     assert (
         trial.configuration == f"judge[model={MODEL},prompt=kind-words@1,samples=2,scoring=answer]"
     )
-    assert (trial.seed, trial.aspect, trial.purse.tokens_limit, trial.purse.cost_limit) == (
+    assert (trial.seed, trial.aspect, trial.budget.tokens_limit, trial.budget.cost_limit) == (
         3,
         "overall",
         5000,
@@ -178,8 +178,8 @@ def test_a_failed_trial_says_why_and_goes_on_with_another_budget(client: Client)
     )
     assert "the budget of the trial is spent" in words(page_of(client, trial))
     client.post(f"/judges/kind-words/trials/{trial.pk}/resume/", {"tokens": "7000", "usd": ""})
-    trial = Trial.objects.select_related("purse").get()
-    assert (trial.state, trial.error, trial.purse.tokens_limit) == ("pending", "", 7000)
+    trial = Trial.objects.select_related("budget").get()
+    assert (trial.state, trial.error, trial.budget.tokens_limit) == ("pending", "", 7000)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_a_budget_that_cannot_be_is_told_and_the_trial_stays_as_it_is(
     client: Client, tokens: str, said: str
 ) -> None:
     trial = trial_of("failed", error="spent", finished_at="2100-01-01T00:00Z")
-    type(trial.purse).objects.update(tokens_spent=500)
+    type(trial.budget).objects.update(tokens_spent=500)
     answer = client.post(
         f"/judges/kind-words/trials/{trial.pk}/resume/", {"tokens": tokens, "usd": ""}
     )

@@ -15,7 +15,7 @@ from tests.judges.loopback_server import KEY, Loopback, loopback_server
 from tests.judges.written import MODEL, configuration_of, forget, organiser, rated_version, written
 from workers import jobs
 from workers.judges import trial_actions, trial_execution, trial_queries
-from workers.judges.models import JudgePrompt, Purse, StoredAnswer, Trial
+from workers.judges.models import Budget, JudgePrompt, StoredAnswer, Trial
 from workers.judges.trial_actions import Limits
 from workers.models import MetricRun
 from workers.runs import actions
@@ -64,17 +64,17 @@ def asked(server: Loopback) -> int:
 
 
 def read(trial: Trial) -> Trial:
-    return Trial.objects.select_related("purse", "version", "prompt_version").get(pk=trial.pk)
+    return Trial.objects.select_related("budget", "version", "prompt_version").get(pk=trial.pk)
 
 
 # --- starting -------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
-def test_a_trial_waits_with_ten_drawn_responses_a_purse_and_a_line_in_the_log() -> None:
+def test_a_trial_waits_with_ten_drawn_responses_a_budget_and_a_line_in_the_log() -> None:
     trial = begun(limits=Limits(5_000, Decimal("0.10")))
     assert (trial.state, len(trial.responses), len(set(trial.responses))) == ("pending", 10, 10)
-    assert (trial.purse.tokens_limit, trial.purse.cost_limit) == (5_000, Decimal("0.10"))
+    assert (trial.budget.tokens_limit, trial.budget.cost_limit) == (5_000, Decimal("0.10"))
     entry = AuditEntry.objects.get(action="judge_trial.started")
     assert entry.subject == trial.configuration
     assert (entry.details["tokens"], entry.details["usd"], entry.details["seed"]) == (
@@ -100,7 +100,7 @@ def test_without_ratings_there_is_no_trial() -> None:
     version, corpus = written(), rated_version()
     with pytest.raises(trial_actions.TrialRefused, match="no response"):
         trial_actions.start(version, corpus, configuration_of(version), "grammar")
-    assert not Purse.objects.exists()
+    assert not Budget.objects.exists()
 
 
 @pytest.mark.django_db
@@ -118,7 +118,7 @@ def test_two_presses_at_once_make_one_trial() -> None:
     configuration = configuration_of(version)
     made = at_once(*[lambda: trial_actions.start(version, corpus, configuration, "overall")] * 3)
     assert len({one.pk for one in made}) == 1
-    assert (Trial.objects.count(), Purse.objects.count()) == (1, 1)
+    assert (Trial.objects.count(), Budget.objects.count()) == (1, 1)
 
 
 @pytest.mark.django_db
@@ -182,7 +182,7 @@ def test_an_expected_score_shows_the_probabilities_of_the_scale(endpoint: Loopba
 
 
 @pytest.mark.django_db
-def test_the_purse_pays_what_the_endpoint_counted(endpoint: Loopback, settings: Any) -> None:
+def test_the_budget_pays_what_the_endpoint_counted(endpoint: Loopback, settings: Any) -> None:
     """One token in costs 1 USD a million here, one out 2."""
     settings.LLM_PRICES = {MODEL: (Decimal(1), Decimal(2))}
     trial = begun(scoring="answer")
@@ -191,9 +191,9 @@ def test_the_purse_pays_what_the_endpoint_counted(endpoint: Loopback, settings: 
     sent, said = (
         sum(getattr(one, name) for one in rows) for name in ("input_tokens", "output_tokens")
     )
-    purse = read(trial).purse
-    assert (purse.calls, purse.tokens_spent) == (10, sent + said)
-    assert purse.cost_spent == Decimal(sent + 2 * said) / 1_000_000
+    budget = read(trial).budget
+    assert (budget.calls, budget.tokens_spent) == (10, sent + said)
+    assert budget.cost_spent == Decimal(sent + 2 * said) / 1_000_000
 
 
 @pytest.mark.django_db
@@ -225,7 +225,7 @@ def test_the_same_trial_again_asks_and_pays_nothing(endpoint: Loopback) -> None:
     assert again.pk != first.pk
     assert trial_execution.compute(again.pk)
     assert asked(endpoint) == before
-    assert read(again).purse.calls == 0
+    assert read(again).budget.calls == 0
     assert read(again).results == read(first).results
 
 
@@ -291,11 +291,11 @@ def test_a_budget_that_is_spent_fails_the_trial_and_it_goes_on_where_it_was_when
     assert trial.error.count("What was answered") == 1
     first = asked(endpoint) - before
     assert 0 < first < 10
-    assert trial.purse.calls == first
+    assert trial.budget.calls == first
     assert trial_actions.resume(trial, Limits(50_000, None))
     assert trial_execution.compute(trial.pk)
     assert asked(endpoint) - before == 10
-    assert read(trial).purse.calls == 10
+    assert read(trial).budget.calls == 10
 
 
 @pytest.mark.django_db
@@ -310,7 +310,7 @@ def test_an_endpoint_that_fails_fails_the_trial_with_words_that_hold_no_key(
     assert trial.state == "failed"
     assert trial.error.count("What was answered") == 1
     assert KEY not in trial.error
-    assert trial.purse.calls == 0
+    assert trial.budget.calls == 0
 
 
 @pytest.mark.django_db

@@ -19,7 +19,7 @@ from annotations.accounts import may_act
 from annotations.models import CorpusVersion, System
 from workers.judges.budgets import judge_run_of
 from workers.judges.ledger import balance_of
-from workers.judges.models import EndpointDialect, JudgeRun, Purse
+from workers.judges.models import Budget, EndpointDialect, JudgeRun
 from workers.metrics.common.configuration import Configuration
 from workers.metrics.common.configuration import parse as configuration_of
 from workers.models import MetricRun
@@ -79,19 +79,19 @@ def start_judge_run(
         actions.request([configuration], systems)
         if changes or again or was_stopped:
             audit.record(
-                by, STARTED, _subject(run), systems=again, **audit.noted(run.purse, LIMITS)
+                by, STARTED, _subject(run), systems=again, **audit.noted(run.budget, LIMITS)
             )
     return run
 
 
-def set_budget(run: JudgeRun, tokens: int | None, usd: Decimal | None, by: Any = None) -> Purse:
+def set_budget(run: JudgeRun, tokens: int | None, usd: Decimal | None, by: Any = None) -> Budget:
     """Set both limits; None is no limit. What failed for want of money stays so until it is
     resumed. Raises ``Refused`` where more is spent already."""
     with transaction.atomic():
         locked = _locked(run)
         if changes := _limited(locked, tokens, usd):
             audit.record(by, BUDGET, _subject(locked), changes=changes)
-    return locked.purse
+    return locked.budget
 
 
 def stop(run: JudgeRun, by: Any = None) -> int:
@@ -142,13 +142,13 @@ def forget_dialect(address: str, model: str, by: Any = None) -> bool:
 def _locked(run: JudgeRun) -> JudgeRun:
     """With its budget: of two who change a run, one waits for the other."""
     found = JudgeRun.objects.select_for_update().get(pk=run.pk)
-    found.purse = Purse.objects.select_for_update().get(pk=found.purse_id)
+    found.budget = Budget.objects.select_for_update().get(pk=found.budget_id)
     return found
 
 
 def _limited(run: JudgeRun, tokens: int | None, usd: Decimal | None) -> dict[str, Any]:
     """What changed."""
-    budget = run.purse
+    budget = run.budget
     charged = balance_of(budget).charged
     if tokens is not None and tokens < charged.tokens:
         raise Refused(_("More tokens than that are spent already."), "tokens")

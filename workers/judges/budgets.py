@@ -29,7 +29,7 @@ from workers.judges.core.calls import Answer, Call, Estimate, Price, is_counted
 from workers.judges.core.clients import BillingContext
 from workers.judges.core.response_cache import BudgetSpent
 from workers.judges.ledger import Balance, Charge, balance_of, sum_of
-from workers.judges.models import Hold, JudgeRun, Purse, Trial
+from workers.judges.models import Budget, Hold, JudgeRun, Trial
 from workers.metrics.common import configuration as configurations
 from workers.metrics.common.configuration import ConfigurationError
 
@@ -67,7 +67,7 @@ def budgets_of(billing: BillingContext | None) -> list[ChargedCall]:
 def _of_trial(trial_id: int) -> ChargedCall:
     trial = Trial.objects.select_related("created_by").get(pk=trial_id)
     refuse_unless_may_act(trial.created_by)
-    return ChargedCall(trial.purse_id, "the budget of the trial")
+    return ChargedCall(trial.budget_id, "the budget of the trial")
 
 
 def _of_run(billing: BillingContext) -> ChargedCall:
@@ -75,7 +75,7 @@ def _of_run(billing: BillingContext) -> ChargedCall:
     refuse_unless_may_act(run.created_by)
     version = CorpusVersion.objects.select_related("corpus").get(pk=billing.version_id)
     return ChargedCall(
-        run.purse_id,
+        run.budget_id,
         f"the budget of {billing.configuration} on {version.corpus.slug} {version.label}",
     )
 
@@ -96,9 +96,9 @@ def judge_run_of(version_id: int, configuration: str) -> JudgeRun:
     while (run := known.first()) is None:
         try:
             with transaction.atomic():
-                budget = Purse.objects.create(**default_limits(configuration))
+                budget = Budget.objects.create(**default_limits(configuration))
                 return JudgeRun.objects.create(
-                    version_id=version_id, configuration=configuration, purse=budget
+                    version_id=version_id, configuration=configuration, budget=budget
                 )
         except IntegrityError:  # somebody else was quicker, and our budget was never there
             if not CorpusVersion.objects.filter(pk=version_id).exists():
@@ -130,7 +130,7 @@ def model_of(configuration: str) -> str:
 CENT = Decimal("0.01")
 
 
-def spent_figures(budget: Purse) -> list[tuple[str, str, str]]:
+def spent_figures(budget: Budget) -> list[tuple[str, str, str]]:
     """(label, value, remark) of calls, tokens and money, as ``components/key_figures.html`` takes
     them. What is reserved and what is unsettled is shown where there is any."""
     balance = balance_of(budget)
@@ -158,7 +158,7 @@ def _at_most(charge: Charge, text: str) -> tuple[str, str]:
     return f"{charge.tokens:,}", f"{unit}: {text}"
 
 
-def is_spent(budget: Purse) -> bool:
+def is_spent(budget: Budget) -> bool:
     """Whether a limit is reached. A budget with something left may still be too small for the next
     call."""
     charged = balance_of(budget).charged
@@ -174,7 +174,7 @@ def money(amount: Decimal) -> str:
     return f"{amount:,.2f}" if abs(amount) >= CENT else f"{Decimal(f'{amount:.2g}'):f}"
 
 
-def _tokens_left(budget: Purse, balance: Balance) -> str:
+def _tokens_left(budget: Budget, balance: Balance) -> str:
     if budget.tokens_limit is None:
         return _("no limit")
     left = max(budget.tokens_limit - balance.charged.tokens, 0)
@@ -184,7 +184,7 @@ def _tokens_left(budget: Purse, balance: Balance) -> str:
     }
 
 
-def _cost(budget: Purse) -> str:
+def _cost(budget: Budget) -> str:
     """Calls to a model without a price make the sum a lower bound; all of them, and nothing is
     known."""
     if budget.calls and budget.unpriced_calls == budget.calls:
@@ -192,7 +192,7 @@ def _cost(budget: Purse) -> str:
     return f"≥ {money(budget.cost_spent)}" if budget.unpriced_calls else money(budget.cost_spent)
 
 
-def _money_left(budget: Purse, balance: Balance) -> str:
+def _money_left(budget: Budget, balance: Balance) -> str:
     parts = []
     if budget.unpriced_calls:
         parts.append(_("%(calls)s calls have no price") % {"calls": f"{budget.unpriced_calls:,}"})
@@ -232,7 +232,7 @@ def charge_for(answer: Answer, estimate: Estimate, price: Price) -> Bill:
     return Bill(estimate.tokens, estimate.cost)
 
 
-def format_spent(name: str, budget: Purse, unsettled: Charge = NO_CHARGE) -> str:
+def format_spent(name: str, budget: Budget, unsettled: Charge = NO_CHARGE) -> str:
     """For the row of a run and its page: what is spent, and what to do."""
     limits = []
     if budget.tokens_limit is not None:
@@ -254,7 +254,7 @@ def format_spent(name: str, budget: Purse, unsettled: Charge = NO_CHARGE) -> str
     )
 
 
-def fits(budget: Purse, taken: Charge, estimate: Estimate) -> bool:
+def fits(budget: Budget, taken: Charge, estimate: Estimate) -> bool:
     """Whether a call has room beside what is spent and ``taken``."""
     if (
         budget.tokens_limit is not None
@@ -273,14 +273,14 @@ class BudgetLedger:
     def __init__(self, paying: Sequence[ChargedCall], holder: str) -> None:
         self.names = {one.budget_id: one.name for one in paying}
         self.holder = holder
-        self.purses: list[Purse] = []
+        self.budgets: list[Budget] = []
         self._balances: dict[int, Balance] = {}
 
     def lock(self) -> None:
         """Always in the order of keys, and before any other row: nobody waits in a circle."""
         if self.names:
-            self.purses = list(
-                Purse.objects.select_for_update().filter(pk__in=self.names).order_by("pk")
+            self.budgets = list(
+                Budget.objects.select_for_update().filter(pk__in=self.names).order_by("pk")
             )
 
     def affordable(
@@ -288,14 +288,14 @@ class BudgetLedger:
     ) -> tuple[list[tuple[Call, Estimate]], list[tuple[Call, Estimate]]]:
         """In their order those that can be paid for beside all that is in flight; and the
         others."""
-        if any(one.tokens_limit is not None or one.cost_limit is not None for one in self.purses):
-            prefetch_related_objects(self.purses, "holds")
-            self._balances = {one.pk: balance_of(one, now) for one in self.purses}
+        if any(one.tokens_limit is not None or one.cost_limit is not None for one in self.budgets):
+            prefetch_related_objects(self.budgets, "holds")
+            self._balances = {one.pk: balance_of(one, now) for one in self.budgets}
         taken = {pk: balance.unsettled + balance.reserved for pk, balance in self._balances.items()}
         within, too_dear = [], []
         for call, estimate in calls:
             if all(
-                fits(budget, taken.get(budget.pk, Charge()), estimate) for budget in self.purses
+                fits(budget, taken.get(budget.pk, Charge()), estimate) for budget in self.budgets
             ):
                 within.append((call, estimate))
                 taken = {pk: held + sum_of([estimate]) for pk, held in taken.items()}
@@ -317,10 +317,10 @@ class BudgetLedger:
             "sent_cost": unsettled.cost,
             "expires_at": lease_end(now),
         }
-        if Hold.objects.filter(purse__in=self.names, holder=self.holder).update(**held) < len(
+        if Hold.objects.filter(budget__in=self.names, holder=self.holder).update(**held) < len(
             self.names
         ):
-            missing = [Hold(purse_id=pk, holder=self.holder, **held) for pk in self.names]
+            missing = [Hold(budget_id=pk, holder=self.holder, **held) for pk in self.names]
             Hold.objects.bulk_create(missing, ignore_conflicts=True)
 
     def pay(self, bills: Sequence[Bill]) -> None:
@@ -328,8 +328,8 @@ class BudgetLedger:
         tokens = sum(one.tokens for one in bills)
         cost = sum((one.cost for one in bills if one.cost is not None), NOTHING)
         unpriced = sum(one.cost is None for one in bills)
-        for budget in self.purses:
-            Purse.objects.filter(pk=budget.pk).update(
+        for budget in self.budgets:
+            Budget.objects.filter(pk=budget.pk).update(
                 tokens_spent=budget.tokens_spent + tokens,
                 cost_spent=budget.cost_spent + cost,
                 calls=budget.calls + len(bills),
@@ -342,9 +342,9 @@ class BudgetLedger:
         charge = sum_of(lost)
         if not charge.calls:
             return
-        for budget in self.purses:
+        for budget in self.budgets:
             row, _ = Hold.objects.get_or_create(
-                purse=budget, holder="", defaults={"expires_at": LONG_AGO}
+                budget=budget, holder="", defaults={"expires_at": LONG_AGO}
             )
             row.sent_calls += charge.calls
             row.sent_tokens += charge.tokens
@@ -360,7 +360,7 @@ class BudgetLedger:
             next(
                 (
                     one
-                    for one in self.purses
+                    for one in self.budgets
                     if not fits(one, unsettled.get(one.pk, Charge()), wanted)
                 ),
                 None,
@@ -378,5 +378,5 @@ class BudgetLedger:
     def give_back(self, now: datetime) -> None:
         """What we hold, and what holders who fell silent had reserved for calls that they never
         sent."""
-        silent = Q(purse__in=self.names, expires_at__lt=now, sent_calls=0)
+        silent = Q(budget__in=self.names, expires_at__lt=now, sent_calls=0)
         Hold.objects.filter(Q(holder=self.holder) | silent).delete()

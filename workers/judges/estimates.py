@@ -21,7 +21,7 @@ from workers.judges.clients import limits_for, price_for, site_endpoint
 from workers.judges.core.calls import CallKey, ChatRequest, longest_answer_of, price_of
 from workers.judges.core.dialects import PLAIN, Dialect
 from workers.judges.core.endpoints import address_of, is_local
-from workers.judges.models import Purse, StoredAnswer
+from workers.judges.models import Budget, StoredAnswer
 from workers.judges.run_forms import plain
 from workers.metrics.base import Example
 from workers.metrics.common.configuration import Configuration
@@ -356,7 +356,7 @@ def why_no_usd(model: str) -> str:
     return "" if known else NO_PRICE.format(model=model or "The model")
 
 
-def budget_to_start_from(configuration: Configuration, budget: Purse | None) -> dict[str, Any]:
+def budget_to_start_from(configuration: Configuration, budget: Budget | None) -> dict[str, Any]:
     """The limits that the judge has already, or the site's defaults; no money where it cannot be
     counted."""
     limits = default_limits(configuration.text)

@@ -10,7 +10,7 @@ from decimal import Decimal
 from django.utils import timezone
 
 from workers.judges.core.calls import Estimate
-from workers.judges.models import Purse
+from workers.judges.models import Budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Balance:
         return self.spent + self.unsettled
 
 
-def balance_of(budget: Purse, now: datetime | None = None) -> Balance:
-    """Reads ``purse.holds``; prefetch them where there are several budgets."""
+def balance_of(budget: Budget, now: datetime | None = None) -> Balance:
+    """Reads ``budget.holds``; prefetch them where there are several budgets."""
     now = now or timezone.now()
     unsettled = reserved = Charge()
     for hold in budget.holds.all():

@@ -92,7 +92,7 @@ class StoredAnswer(models.Model):
         return f"{self.request_id} sample {self.sample} ask {self.ask}: {self.state}"
 
 
-class Purse(models.Model):
+class Budget(models.Model):
     """What judging may cost, in tokens and money, and what it has cost. An empty limit is none."""
 
     tokens_limit = models.PositiveBigIntegerField(null=True, blank=True)
@@ -117,7 +117,7 @@ class Hold(models.Model):
     settled, for ever if need be. The row without a holder has those that nobody will settle.
     """
 
-    purse = models.ForeignKey(Purse, on_delete=models.CASCADE, related_name="holds")
+    budget = models.ForeignKey(Budget, on_delete=models.CASCADE, related_name="holds")
     holder = models.CharField(max_length=32, blank=True)
     tokens = models.PositiveBigIntegerField(default=0)
     cost = models.DecimalField(**COST, default=0)
@@ -127,10 +127,10 @@ class Hold(models.Model):
     expires_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["purse", "holder"], name="judge_hold_once")]
+        constraints = [models.UniqueConstraint(fields=["budget", "holder"], name="judge_hold_once")]
 
     def __str__(self) -> str:
-        return f"{self.holder or 'nobody'} in purse {self.purse_id}"
+        return f"{self.holder or 'nobody'} in budget {self.budget_id}"
 
 
 class EndpointDialect(models.Model):
@@ -171,7 +171,7 @@ class JudgeRun(models.Model):
 
     version = models.ForeignKey(CorpusVersion, on_delete=models.CASCADE, related_name="judge_runs")
     configuration = models.CharField(max_length=300)
-    purse = models.OneToOneField(Purse, on_delete=models.PROTECT, related_name="judge_run")
+    budget = models.OneToOneField(Budget, on_delete=models.PROTECT, related_name="judge_run")
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
@@ -252,7 +252,7 @@ class Trial(Job):
     configuration = models.CharField(max_length=300)
     aspect = models.CharField(max_length=100)
     seed = models.PositiveIntegerField(default=0)
-    purse = models.OneToOneField(Purse, on_delete=models.PROTECT, related_name="trial")
+    budget = models.OneToOneField(Budget, on_delete=models.PROTECT, related_name="trial")
     responses = models.JSONField(
         default=list, help_text="Keys of the responses, in the order of the page."
     )

@@ -10,7 +10,7 @@ from django.db.models import Count, QuerySet
 
 from annotations.models import CorpusVersion, Turn
 from workers.judges.budgets import spent_figures
-from workers.judges.models import JudgeRun, Purse
+from workers.judges.models import Budget, JudgeRun
 from workers.metrics.common.configuration import Configuration, still_there
 from workers.models import MetricRun
 from workers.runs import progress as pace
@@ -80,8 +80,8 @@ class JudgeProgress:
         return "" if self.known is None else str(self.known.options.get("model", ""))
 
     @property
-    def budget(self) -> Purse | None:
-        return None if self.run is None else self.run.purse
+    def budget(self) -> Budget | None:
+        return None if self.run is None else self.run.budget
 
     @property
     def state(self) -> State:
@@ -185,8 +185,8 @@ def judge_lines(
     runs = queries.runs_of(version).filter(queue=QUEUE)
     of_judges = (
         JudgeRun.objects.filter(version=version)
-        .select_related("purse", "stopped_by")
-        .prefetch_related("purse__holds")
+        .select_related("budget", "stopped_by")
+        .prefetch_related("budget__holds")
     )
     if only:
         runs, of_judges = runs.filter(configuration=only), of_judges.filter(configuration=only)

@@ -14,7 +14,7 @@ from annotations import audit
 from annotations.models import AuditEntry
 from common.text import text_fault
 from workers.judges import prompt_queries
-from workers.judges.models import JudgePrompt, PromptVersion, Purse, Trial
+from workers.judges.models import Budget, JudgePrompt, PromptVersion, Trial
 from workers.judges.run_forms import plain
 
 RESERVED_SLUGS = frozenset({"new"})
@@ -110,7 +110,7 @@ def delete(prompt: JudgePrompt, by: Any) -> None:
             raise Refused(
                 _("A trial of it is under way: stop it first, or wait until it has ended.")
             )
-        budgets = Purse.objects.filter(trial__in=trials)
+        budgets = Budget.objects.filter(trial__in=trials)
         spent = budgets.aggregate(Sum("calls"), Sum("tokens_spent"), Sum("cost_spent"))
         audit.record(
             by,
@@ -125,7 +125,7 @@ def delete(prompt: JudgePrompt, by: Any) -> None:
         )
         keys = list(budgets.values_list("pk", flat=True))
         locked.delete()
-        Purse.objects.filter(pk__in=keys).delete()
+        Budget.objects.filter(pk__in=keys).delete()
 
 
 def _checked(text: str) -> Any:

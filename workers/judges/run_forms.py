@@ -15,7 +15,7 @@ from annotations.campaigns.forms.fields import PlainText
 from annotations.models import CorpusVersion
 from workers.inference.language_models.server import PACKAGED_MODEL_NAME
 from workers.judges.ledger import Charge, balance_of
-from workers.judges.models import PromptVersion, Purse
+from workers.judges.models import Budget, PromptVersion
 from workers.metrics.base import Metric, OptionValue
 from workers.metrics.common.configuration import (
     Configuration,
@@ -61,7 +61,7 @@ class BudgetForm(forms.Form):
         self,
         data: Any = None,
         *,
-        budget: Purse | None = None,
+        budget: Budget | None = None,
         why_no_usd: str = "",
         initial: Any = None,
         **kwargs: Any,

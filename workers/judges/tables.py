@@ -11,7 +11,7 @@ from django.urls import reverse
 from annotations.models import CorpusVersion
 from common.tables import Cell, Column, Row, Table
 from workers.judges.ledger import balance_of
-from workers.judges.models import Purse
+from workers.judges.models import Budget
 from workers.judges.progress import JudgeProgress
 
 COLUMNS = (
@@ -100,7 +100,7 @@ def _coverage(line: JudgeProgress) -> Cell:
     )
 
 
-def _money(budget: Purse | None) -> dict[str, Cell]:
+def _money(budget: Budget | None) -> dict[str, Cell]:
     if budget is None:
         return {column.key: Cell(reason=NOT_REQUESTED) for column in OF_MONEY}
     return {
@@ -116,14 +116,14 @@ def _money(budget: Purse | None) -> dict[str, Cell]:
     }
 
 
-def _cost(budget: Purse) -> Cell:
+def _cost(budget: Budget) -> Cell:
     if budget.calls and budget.calls == budget.unpriced_calls:
         return Cell(reason="the model has no price here")
     note = f"{budget.unpriced_calls:,} calls have no price" if budget.unpriced_calls else ""
     return Cell(float(budget.cost_spent), note=note)
 
 
-def _money_left(budget: Purse) -> Cell:
+def _money_left(budget: Budget) -> Cell:
     if budget.cost_limit is None:
         return Cell(reason="no limit")
     return Cell(float(max(budget.cost_limit - balance_of(budget).charged.cost, Decimal(0))))

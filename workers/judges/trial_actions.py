@@ -13,7 +13,7 @@ from annotations import audit
 from annotations.models import CorpusVersion
 from workers.judges import trial_queries
 from workers.judges.core.trial_sampling import drawn
-from workers.judges.models import PromptVersion, Purse, Trial
+from workers.judges.models import Budget, PromptVersion, Trial
 from workers.metrics.common.configuration import Configuration
 
 RESPONSES = 10
@@ -72,7 +72,7 @@ def start(
             **same,
             aspect=aspect,
             seed=seed,
-            purse=Purse.objects.create(tokens_limit=limits.tokens, cost_limit=limits.usd),
+            budget=Budget.objects.create(tokens_limit=limits.tokens, cost_limit=limits.usd),
             responses=[one.key for one in chosen],
             created_by=by,
         )
@@ -97,7 +97,7 @@ def resume(trial: Trial, limits: Limits, by: Any = None) -> bool:
         failed = Trial.objects.filter(pk=trial.pk, state=State.FAILED)
         again = failed.wait(attempts=0, error="", finished_at=None)
         if again:
-            Purse.objects.filter(pk=trial.purse_id).update(
+            Budget.objects.filter(pk=trial.budget_id).update(
                 tokens_limit=limits.tokens, cost_limit=limits.usd
             )
             audit.record(by, AGAIN, trial.configuration, trial=trial.pk, **_of(limits))

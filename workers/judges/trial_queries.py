@@ -69,7 +69,7 @@ def aspects_to_try(version: CorpusVersion) -> list[str]:
 def trials_of(prompt_id: int) -> QuerySet[Trial]:
     """Newest first."""
     trials = Trial.objects.filter(prompt_version__prompt=prompt_id)
-    return trials.select_related("prompt_version", "version__corpus", "purse", "created_by")
+    return trials.select_related("prompt_version", "version__corpus", "budget", "created_by")
 
 
 def responses_of(trial: Trial) -> list[Response]:

@@ -78,7 +78,7 @@ def judge_trial_stop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def judge_trial_resume(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Try again what failed, with another budget if one is given: ``tokens``, ``usd``."""
     trial = _trial_or_404(slug, pk)
-    form = BudgetForm(request.POST, budget=trial.purse)
+    form = BudgetForm(request.POST, budget=trial.budget)
     if not form.is_valid():
         return render(request, "judges/trial.html", _context(trial, form), status=422)
     limits = trial_actions.Limits(form.cleaned_data["tokens"], form.cleaned_data["usd"])
@@ -111,8 +111,8 @@ def _context(trial: Trial, budget_form: BudgetForm | None = None) -> dict[str, A
         "seconds": (trial.finished_at - trial.created_at).total_seconds()
         if trial.finished_at
         else None,
-        "unsettled": balance_of(trial.purse).unsettled,
-        "budget_form": budget_form or BudgetForm(budget=trial.purse),
+        "unsettled": balance_of(trial.budget).unsettled,
+        "budget_form": budget_form or BudgetForm(budget=trial.budget),
     }
 
 

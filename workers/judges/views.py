@@ -163,27 +163,26 @@ def judge_start(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
         return _start_form(
             request, version, form, is_new_estimate=True, **_estimated(version, form)
         )
-    budget = BudgetForm(
+    limits = BudgetForm(
         request.POST,
         budget=_budget_of(version, configuration),
         why_no_usd=why_no_usd(str(configuration.options["model"])),
     )
-    if not budget.is_valid():
-        more = _estimated(version, form) | {"budget": budget, "has_errors": True}
+    if not limits.is_valid():
+        more = _estimated(version, form) | {"limits": limits, "has_errors": True}
         return _start_form(request, version, form, **more)
-    limits = budget.cleaned_data
     try:
         actions.start_judge_run(
             version,
             configuration,
             select_systems(version),
-            limits["tokens"],
-            limits["usd"],
+            limits.cleaned_data["tokens"],
+            limits.cleaned_data["usd"],
             request.user,
         )
     except actions.Refused as refusal:
-        budget.add_error(refusal.field or None, str(refusal.message))
-        more = _estimated(version, form) | {"budget": budget, "has_errors": True}
+        limits.add_error(refusal.field or None, str(refusal.message))
+        more = _estimated(version, form) | {"limits": limits, "has_errors": True}
         return _start_form(request, version, form, **more)
     return redirect(address_of(version, configuration.text))
 
@@ -211,21 +210,21 @@ def _estimated(version: CorpusVersion, form: JudgeForm) -> dict[str, Any]:
     return {
         "configuration": configuration,
         "estimate": estimated(found, configuration),
-        "budget": BudgetForm(
+        "limits": BudgetForm(
             initial=budget_to_start_from(configuration, budget),
             why_no_usd=why_no_usd(str(configuration.options["model"])),
         ),
-        "purse": budget,
+        "budget": budget,
     }
 
 
 def _budget_of(version: CorpusVersion, configuration: Configuration) -> Any:
     found = (
         JudgeRun.objects.filter(version=version, configuration=configuration.text)
-        .select_related("purse")
+        .select_related("budget")
         .first()
     )
-    return None if found is None else found.purse
+    return None if found is None else found.budget
 
 
 # --- while it runs --------------------------------------------------------------------------------
@@ -255,7 +254,7 @@ def judge_resume(request: HttpRequest, version: CorpusVersion) -> HttpResponse:
         return redirect(address_of(version, line.configuration))
     run = _run_of(line, version)
     if line.state == "incomplete":  # systems that came after it was started
-        limits = run.purse.tokens_limit, run.purse.cost_limit
+        limits = run.budget.tokens_limit, run.budget.cost_limit
         actions.start_judge_run(version, line.known, select_systems(version), *limits, request.user)
     else:
         actions.resume(run, request.user)

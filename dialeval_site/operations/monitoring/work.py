@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotations.campaigns.models import RatingRevision
 from annotations.models import Rating
 from common.jobs.models import Job, kinds_of_jobs
-from workers.judges.models import Purse
+from workers.judges.models import Budget
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 LATEST = 20_000
@@ -102,9 +102,9 @@ def ratings() -> Iterator[tuple[str, int]]:
 
 
 def judges() -> dict[str, float]:
-    """What judges' calls took, by all purses: there are as many as judges were started, not as
+    """What judges' calls took, by all budgets: there are as many as judges were started, not as
     calls."""
-    sums = Purse.objects.aggregate(
+    sums = Budget.objects.aggregate(
         calls=Sum("calls"), tokens=Sum("tokens_spent"), usd=Sum("cost_spent")
     )
     return {name: float(value or 0) for name, value in sums.items()}

@@ -16,7 +16,7 @@ from leaderboard.challenges.queries.judge_budget import challenges_that_pay
 from workers.judges.budgets import ChargedCall, refuse_unless_may_act
 from workers.judges.core.clients import BillingContext
 from workers.judges.ledger import balance_of
-from workers.judges.models import Purse
+from workers.judges.models import Budget
 
 LIMITS = ("tokens_limit", "cost_limit")
 
@@ -34,27 +34,27 @@ def pays_for(billing: BillingContext) -> list[ChargedCall]:
     ]
 
 
-def budget_of(challenge: Challenge) -> Purse:
+def budget_of(challenge: Challenge) -> Budget:
     """The challenge's own; made, without limits, where it has none yet. Of two who make one at
     once, one's stays."""
     with transaction.atomic():
-        known = Challenge.objects.select_related("judge_purse").get(pk=challenge.pk).judge_purse
+        known = Challenge.objects.select_related("judge_budget").get(pk=challenge.pk).judge_budget
         if known is not None:
             return known
-        made = Purse.objects.create()
-        if Challenge.objects.filter(pk=challenge.pk, judge_purse=None).update(judge_purse=made):
+        made = Budget.objects.create()
+        if Challenge.objects.filter(pk=challenge.pk, judge_budget=None).update(judge_budget=made):
             return made
         made.delete()
-    return Purse.objects.get(challenge=challenge.pk)
+    return Budget.objects.get(challenge=challenge.pk)
 
 
 def set_judge_budget(
     challenge: Challenge, tokens: int | None, usd: Decimal | None, by: Any = None
-) -> Purse:
+) -> Budget:
     """Set both limits; None is no limit. Raises ``Refused`` where more is spent already."""
     with transaction.atomic():
         stored = locked(challenge)
-        budget = Purse.objects.select_for_update().get(pk=budget_of(stored).pk)
+        budget = Budget.objects.select_for_update().get(pk=budget_of(stored).pk)
         charged = balance_of(budget).charged
         if tokens is not None and tokens < charged.tokens:
             raise Refused(_("More tokens than that are spent already."), "tokens")

@@ -175,7 +175,7 @@ def delete(challenge: Challenge, typed_slug: str = "", by: Any = None) -> None:
         audit.record(
             by, "challenge.deleted", stored.name, challenge=stored.slug, teams=teams, rounds=rounds
         )
-        budget = stored.judge_purse
+        budget = stored.judge_budget
         stored.delete()
         if budget is not None:
             budget.delete()

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotations.campaigns.models import ChatSystem
 from annotations.models import CorpusVersion
-from workers.judges.models import Purse
+from workers.judges.models import Budget
 
 BOARD = "board"
 """The kind of statistic that a round's boards are."""
@@ -47,8 +47,8 @@ class Challenge(models.Model):
     rules = models.TextField(blank=True, max_length=50_000, help_text="Markdown.")
     state = models.CharField(max_length=8, choices=State, default=State.DRAFT)
     largest_team = models.PositiveSmallIntegerField(default=10, validators=[MinValueValidator(1)])
-    judge_purse = models.OneToOneField(
-        Purse,
+    judge_budget = models.OneToOneField(
+        Budget,
         null=True,
         blank=True,
         on_delete=models.PROTECT,

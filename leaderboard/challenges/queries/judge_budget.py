@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from leaderboard.challenges.models import Challenge, Round, Submission
 from workers.judges.budgets import is_spent
-from workers.judges.models import Purse
+from workers.judges.models import Budget
 from workers.metrics.common.configuration import Configuration, ConfigurationError, parse
 from workers.models import MetricRun
 
@@ -49,7 +49,7 @@ def _configurations(round: Round) -> list[Configuration]:
 
 @dataclass(frozen=True, slots=True)
 class JudgeBudget:
-    budget: Purse | None
+    budget: Budget | None
     """None where no limit was set and nothing was spent."""
     judges: tuple[str, ...]
     """Configurations of judges that the challenge's rounds ask for."""
@@ -69,7 +69,7 @@ def judge_budget(challenge: Challenge) -> JudgeBudget:
         for one in _configurations(round)
         if one.metric.queue == JUDGES
     }
-    budget = Purse.objects.filter(challenge=challenge.pk).first()
+    budget = Budget.objects.filter(challenge=challenge.pk).first()
     return JudgeBudget(budget, tuple(judges), _failed(challenge))
 
 

@@ -16,7 +16,7 @@ from leaderboard.answers.metrics import Cost, MetricCorrelations
 from leaderboard.queries.correlations import meta_evaluation
 from leaderboard.queries.system_choice import chosen_systems, resolve_choice, with_choice
 from leaderboard.results.kinds import of_the_main_aspect, registered
-from workers.judges.models import JudgeRun, Purse
+from workers.judges.models import Budget, JudgeRun
 from workers.metrics.registry import all_metrics
 from workers.models import MetricRun
 
@@ -62,8 +62,8 @@ def costs(
     """
     work = _work(systems)
     budgets = {
-        one.configuration: one.purse
-        for one in JudgeRun.objects.filter(version=version).select_related("purse")
+        one.configuration: one.budget
+        for one in JudgeRun.objects.filter(version=version).select_related("budget")
     }
     return {
         metric: _cost(metric, work.get(metric), budgets.get(metric))
@@ -88,7 +88,7 @@ def _work(systems: Sequence[System]) -> dict[str, _Work]:
     return found
 
 
-def _cost(metric: str, work: _Work | None, budget: Purse | None) -> Cost:
+def _cost(metric: str, work: _Work | None, budget: Budget | None) -> Cost:
     known = all_metrics().get(metric.partition("[")[0])
     if work is None:
         nothing = Estimate.undefined(REMOTE)
@@ -133,7 +133,7 @@ def covered_seconds(spans: Iterable[tuple[datetime, datetime]]) -> float:
     return total
 
 
-def _paid(responses: int, budget: Purse | None) -> tuple[Estimate, Estimate]:
+def _paid(responses: int, budget: Budget | None) -> tuple[Estimate, Estimate]:
     if budget is None or not budget.calls:
         reason = "no call was paid here: its answers came from the store of answers"
         return Estimate.undefined(reason), Estimate.undefined(reason)

@@ -1,4 +1,4 @@
-"""What judging may cost: limits, money held for calls in flight, several workers at one purse."""
+"""What judging may cost: limits, money held for calls in flight, several workers at one budget."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workers.judges.core.calls import Answer, Call, Estimate, Price
 from workers.judges.core.clients import BillingContext
 from workers.judges.core.response_cache import BudgetSpent, Claimed
 from workers.judges.ledger import balance_of
-from workers.judges.models import Hold, JudgeRun, Purse, StoredAnswer
+from workers.judges.models import Budget, Hold, JudgeRun, StoredAnswer
 from workers.judges.response_cache import DatabaseResponseCache
 from workers.judges.run_forms import BudgetForm
 
@@ -42,22 +42,24 @@ def worth(wanted: list[Call], tokens: int = 100) -> list[tuple[Call, Estimate]]:
     return [(one, Estimate(tokens, Decimal(tokens) / 1_000_000)) for one in wanted]
 
 
-def book_of(*limited: Purse) -> DatabaseResponseCache:
-    return DatabaseResponseCache([ChargedCall(one.pk, f"purse {one.pk}") for one in limited], PRICE)
+def book_of(*limited: Budget) -> DatabaseResponseCache:
+    return DatabaseResponseCache(
+        [ChargedCall(one.pk, f"budget {one.pk}") for one in limited], PRICE
+    )
 
 
-def purse(tokens: int | None = None, usd: str | None = None, **fields: Any) -> Purse:
+def budget(tokens: int | None = None, usd: str | None = None, **fields: Any) -> Budget:
     limit = None if usd is None else Decimal(usd)
-    return Purse.objects.create(tokens_limit=tokens, cost_limit=limit, **fields)
+    return Budget.objects.create(tokens_limit=tokens, cost_limit=limit, **fields)
 
 
-def spent(one: Purse) -> tuple[int, Decimal, int, int]:
+def spent(one: Budget) -> tuple[int, Decimal, int, int]:
     one.refresh_from_db()
     return one.tokens_spent, one.cost_spent, one.calls, one.unpriced_calls
 
 
 def test_answers_are_paid_by_what_the_endpoint_counted() -> None:
-    paying = purse()
+    paying = budget()
     book = book_of(paying)
     book.claim(worth(calls(2)))
     book.put([(one, answer(input_tokens=30, output_tokens=12)) for one in calls(2)])
@@ -65,7 +67,7 @@ def test_answers_are_paid_by_what_the_endpoint_counted() -> None:
 
 
 def test_an_answer_that_nobody_counted_is_charged_what_it_may_have_cost() -> None:
-    paying = purse()
+    paying = budget()
     book = book_of(paying)
     book.claim(worth(calls(1)))
     book.put([(calls(1)[0], answer(input_tokens=None, output_tokens=None))])
@@ -74,7 +76,7 @@ def test_an_answer_that_nobody_counted_is_charged_what_it_may_have_cost() -> Non
 
 
 def test_a_refusal_costs_nothing() -> None:
-    paying = purse()
+    paying = budget()
     book = book_of(paying)
     book.claim(worth(calls(1)))
     book.put([(calls(1)[0], Answer("refused", error="too long"))])
@@ -82,7 +84,7 @@ def test_a_refusal_costs_nothing() -> None:
 
 
 def test_calls_to_a_model_without_a_price_are_counted_in_tokens_and_said_to_have_none() -> None:
-    paying = purse(usd="0.0001")
+    paying = budget(usd="0.0001")
     book = DatabaseResponseCache([ChargedCall(paying.pk, "it")])
     book.claim([(one, Estimate(100, None)) for one in calls(2)])
     book.put([(one, answer(input_tokens=10**6)) for one in calls(2)])
@@ -91,7 +93,7 @@ def test_calls_to_a_model_without_a_price_are_counted_in_tokens_and_said_to_have
 
 
 def test_what_is_in_the_store_is_paid_by_nobody() -> None:
-    first, second = purse(), purse(tokens=0)
+    first, second = budget(), budget(tokens=0)
     book = book_of(first)
     book.claim(worth(calls(1)))
     book.put([(calls(1)[0], answer())])
@@ -100,16 +102,16 @@ def test_what_is_in_the_store_is_paid_by_nobody() -> None:
 
 
 @pytest.mark.parametrize("limits", [{"tokens": 250}, {"usd": "0.00025"}])
-def test_no_more_is_claimed_than_the_purse_holds(limits: dict[str, Any]) -> None:
+def test_no_more_is_claimed_than_the_budget_holds(limits: dict[str, Any]) -> None:
     """Each may cost 100 tokens, or 0.0001 USD: two fit into 250, a third one does not."""
-    book = book_of(purse(**limits))
+    book = book_of(budget(**limits))
     claimed = book.claim(worth(calls(5)))
     assert claimed.mine == calls(2)
     assert claimed.held == claimed.answered == []
 
 
 def test_what_an_answer_did_not_cost_is_there_for_the_next_call() -> None:
-    paying = purse(tokens=250)
+    paying = budget(tokens=250)
     book = book_of(paying)
     book.claim(worth(calls(2)))
     assert book.claim(worth(calls(1, first=2))).mine == []
@@ -118,30 +120,30 @@ def test_what_an_answer_did_not_cost_is_there_for_the_next_call() -> None:
     assert book.claim(worth(calls(1, first=2))).mine == calls(1, first=2)
 
 
-def test_a_spent_purse_refuses_with_its_name_and_what_to_do() -> None:
-    paying = purse(tokens=120)
+def test_a_spent_budget_refuses_with_its_name_and_what_to_do() -> None:
+    paying = budget(tokens=120)
     book = book_of(paying)
     book.claim(worth(calls(1)))
     book.put([(calls(1)[0], answer(input_tokens=60, output_tokens=0))])
     with pytest.raises(
-        BudgetSpent, match=rf"purse {paying.pk} has no room .*60 of 120 tokens.*raise the budget"
+        BudgetSpent, match=rf"budget {paying.pk} has no room .*60 of 120 tokens.*raise the budget"
     ):
         book.claim(worth(calls(1, first=1)))
     assert StoredAnswer.objects.count() == 1
 
 
-def test_all_purses_must_have_room_and_all_pay() -> None:
-    wide, narrow = purse(tokens=1000), purse(tokens=150)
+def test_all_budgets_must_have_room_and_all_pay() -> None:
+    wide, narrow = budget(tokens=1000), budget(tokens=150)
     book = book_of(wide, narrow)
     assert book.claim(worth(calls(3))).mine == calls(1)
     book.put([(calls(1)[0], answer(input_tokens=100, output_tokens=0))])
     assert [spent(one)[0] for one in (wide, narrow)] == [100, 100]
-    with pytest.raises(BudgetSpent, match=f"purse {narrow.pk} "):
+    with pytest.raises(BudgetSpent, match=f"budget {narrow.pk} "):
         book.claim(worth(calls(1, first=1)))
 
 
 def test_money_that_others_hold_is_waited_for_and_not_called_spent() -> None:
-    paying = purse(tokens=150)
+    paying = budget(tokens=150)
     other = book_of(paying)
     other.claim(worth(calls(1)))
     assert book_of(paying).claim(worth(calls(1, first=1))) == Claimed(held=calls(1, first=1))
@@ -150,7 +152,7 @@ def test_money_that_others_hold_is_waited_for_and_not_called_spent() -> None:
 
 
 def test_what_a_dead_holder_held_ends_by_itself() -> None:
-    paying = purse(tokens=150)
+    paying = budget(tokens=150)
     book_of(paying).claim(worth(calls(1)))
     Hold.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     book = book_of(paying)
@@ -160,7 +162,7 @@ def test_what_a_dead_holder_held_ends_by_itself() -> None:
 
 
 def test_closing_and_releasing_give_the_money_back() -> None:
-    paying = purse(tokens=1000)
+    paying = budget(tokens=1000)
     book = book_of(paying)
     book.claim(worth(calls(3)))
     book.release(calls(2))
@@ -170,7 +172,7 @@ def test_closing_and_releasing_give_the_money_back() -> None:
 
 
 def test_sums_of_small_amounts_are_exact() -> None:
-    paying = purse()
+    paying = budget()
     book = DatabaseResponseCache(
         [ChargedCall(paying.pk, "it")], Price(Decimal("0.1"), Decimal("0.2"))
     )
@@ -184,8 +186,8 @@ def test_sums_of_small_amounts_are_exact() -> None:
 # --- sent, and not answered -----------------------------------------------------------------------
 
 
-def unsettled(one: Purse) -> tuple[int, int, Decimal]:
-    found = balance_of(Purse.objects.get(pk=one.pk)).unsettled
+def unsettled(one: Budget) -> tuple[int, int, Decimal]:
+    found = balance_of(Budget.objects.get(pk=one.pk)).unsettled
     return found.calls, found.tokens, found.cost
 
 
@@ -199,7 +201,7 @@ def fall_silent(book: DatabaseResponseCache) -> None:
 
 def test_what_a_killed_worker_had_sent_stays_charged_and_what_it_had_only_claimed_is_free() -> None:
     """The endpoint may have answered: 100 tokens each at most, and 250 in the budget."""
-    paying = purse(tokens=250)
+    paying = budget(tokens=250)
     killed = book_of(paying)
     first, second = calls(2)
     killed.claim(worth([first, second]))
@@ -221,7 +223,7 @@ def test_what_a_killed_worker_had_sent_stays_charged_and_what_it_had_only_claime
 
 
 def test_a_worker_that_only_slept_is_charged_what_its_answer_cost() -> None:
-    paying = purse(tokens=1000)
+    paying = budget(tokens=1000)
     slept = book_of(paying)
     slept.claim(worth(calls(1)))
     slept.mark_sent(calls(1))
@@ -235,20 +237,20 @@ def test_a_worker_that_only_slept_is_charged_what_its_answer_cost() -> None:
 
 def test_a_worker_that_slept_sends_nothing_that_it_had_claimed_before() -> None:
     """Others may have taken its calls, and the money."""
-    paying = purse(tokens=150)
+    paying = budget(tokens=150)
     slept, other = book_of(paying), book_of(paying)
     slept.claim(worth(calls(1)))
     fall_silent(slept)
     assert other.claim(worth(calls(1, first=1))).mine == calls(1, first=1)
     assert slept.mark_sent(calls(1)) == []
     assert slept.claim(worth(calls(1))).held == calls(1)  # no room beside the other's
-    assert balance_of(Purse.objects.get()).reserved.tokens == 100
+    assert balance_of(Budget.objects.get()).reserved.tokens == 100
 
 
 def test_a_call_that_is_given_up_after_it_was_sent_is_charged_and_one_that_was_not_is_free() -> (
     None
 ):
-    paying = purse(tokens=1000)
+    paying = budget(tokens=1000)
     book = book_of(paying)
     sent, refused, _never_sent = calls(3)
     book.claim(worth(calls(3)))
@@ -260,32 +262,32 @@ def test_a_call_that_is_given_up_after_it_was_sent_is_charged_and_one_that_was_n
     book.mark_sent(calls(1))
     book.close()
     assert unsettled(paying) == (2, 200, Decimal("0.0002"))
-    assert balance_of(Purse.objects.get()).reserved.tokens == 0
+    assert balance_of(Budget.objects.get()).reserved.tokens == 0
 
 
 def test_a_budget_below_what_is_unsettled_is_refused_and_pages_tell_what_it_is() -> None:
-    paying = purse(tokens=1000)
+    paying = budget(tokens=1000)
     book = book_of(paying)
     book.claim(worth(calls(2)))
     book.mark_sent(calls(1))
     figures = {
-        label: (value, remark) for label, value, remark in spent_figures(Purse.objects.get())
+        label: (value, remark) for label, value, remark in spent_figures(Budget.objects.get())
     }
     assert figures["Reserved"] == ("200", "tokens, 0.00020 USD: at most, for calls under way")
     book.close()
     figures = {
-        label: (value, remark) for label, value, remark in spent_figures(Purse.objects.get())
+        label: (value, remark) for label, value, remark in spent_figures(Budget.objects.get())
     }
     assert figures["Unsettled"] == (
         "100",
         "tokens, 0.00010 USD: at most, for 1 call without an answer; counted as spent",
     )
     assert figures["Tokens spent"] == ("0", "of 1,000; 900 left")
-    form = BudgetForm({"tokens": "99"}, budget=Purse.objects.get())
+    form = BudgetForm({"tokens": "99"}, budget=Budget.objects.get())
     assert "100 are spent already" in str(form.errors["tokens"])
 
 
-# --- whose purses ---------------------------------------------------------------------------------
+# --- whose budgets ---------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -293,13 +295,13 @@ def version() -> Any:
     return made_version(("alpha",), 1, 1)
 
 
-def test_a_run_has_one_purse_with_the_sites_budget(version: Any, settings: Any) -> None:
+def test_a_run_has_one_budget_with_the_sites_budget(version: Any, settings: Any) -> None:
     settings.JUDGE_TOKENS, settings.JUDGE_USD = 5_000, Decimal(3)
     payer = BillingContext(version.pk, "cpdscore_detail[model=gpt-x]")
     [paying] = budgets_of(payer)
     assert budgets_of(payer) == [paying]
     assert "cpdscore_detail[model=gpt-x] on" in paying.name
-    found = Purse.objects.get(pk=paying.budget_id)
+    found = Budget.objects.get(pk=paying.budget_id)
     assert (found.tokens_limit, found.cost_limit) == (5_000, Decimal(3))
 
 
@@ -315,8 +317,8 @@ def test_the_packaged_model_has_no_limit_and_nought_is_none(settings: Any) -> No
 def test_registered_providers_pay_too_in_the_order_of_keys(
     version: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = judge_run_of(version.pk, "cpdscore_detail").purse
-    challenge = purse(pk=own.pk + 1000)
+    own = judge_run_of(version.pk, "cpdscore_detail").budget
+    challenge = budget(pk=own.pk + 1000)
     monkeypatch.setattr(
         budgets,
         "_providers",
@@ -335,10 +337,10 @@ def test_nobody_pays_for_a_script() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_workers_at_once_never_reserve_more_than_the_purse_holds() -> None:
-    """Six workers want ten calls each of at most 100 tokens; the purse holds 1,250: twelve are
+def test_workers_at_once_never_reserve_more_than_the_budget_holds() -> None:
+    """Six workers want ten calls each of at most 100 tokens; the budget holds 1,250: twelve are
     claimed, however."""
-    paying = purse(tokens=1_250)
+    paying = budget(tokens=1_250)
     books = [book_of(paying) for _ in range(6)]
     found = at_once(
         *(lambda n=n, b=b: b.claim(worth(calls(10, first=10 * n))) for n, b in enumerate(books))
@@ -349,8 +351,8 @@ def test_workers_at_once_never_reserve_more_than_the_purse_holds() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_workers_at_once_never_send_the_same_call() -> None:
-    """In other orders, with other purses: who waits for whom makes no circle."""
-    books = [book_of(purse()) for _ in range(4)]
+    """In other orders, with other budgets: who waits for whom makes no circle."""
+    books = [book_of(budget()) for _ in range(4)]
     wanted = calls(40)
     orders = [wanted, wanted[::-1], wanted[20:] + wanted[:20], wanted[::2] + wanted[1::2]]
     found = at_once(
@@ -373,7 +375,7 @@ def test_a_call_left_behind_is_taken_over_by_one_alone() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_payments_at_once_are_all_counted() -> None:
-    paying = purse()
+    paying = budget()
 
     def work(first: int) -> None:
         book = book_of(paying)
@@ -387,11 +389,11 @@ def test_payments_at_once_are_all_counted() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_that_several_begin_at_once_has_one_purse() -> None:
+def test_a_run_that_several_begin_at_once_has_one_budget() -> None:
     version = made_version(("alpha",), 1, 1)
     found = at_once(*(lambda: judge_run_of(version.pk, "cpdscore_detail").pk for _ in range(4)))
     assert len(set(found)) == 1
-    assert JudgeRun.objects.count() == Purse.objects.count() == 1
+    assert JudgeRun.objects.count() == Budget.objects.count() == 1
 
 
 @pytest.mark.parametrize(
@@ -401,17 +403,17 @@ def test_an_answer_that_was_counted_by_halves_is_charged_what_it_may_have_cost(
     counts: dict[str, int | None],
 ) -> None:
     """An answer without its prompt, or the other way round, would cost next to nothing."""
-    paying = purse()
+    paying = budget()
     book = book_of(paying)
     book.claim(worth(calls(1)))
     book.put([(calls(1)[0], answer(**counts))])
     assert spent(paying) == (100, Decimal("0.0001"), 1, 0)
 
 
-def test_calls_that_no_purse_has_room_for_beside_the_others_end_the_asking() -> None:
-    """One purse has room for the first call alone, the other for the second: waited for, it would
+def test_calls_that_no_budget_has_room_for_beside_the_others_end_the_asking() -> None:
+    """One budget has room for the first call alone, the other for the second: waited for, it would
     be for ever."""
-    by_tokens, by_money = purse(tokens=50), purse(usd="0.00005")
+    by_tokens, by_money = budget(tokens=50), budget(usd="0.00005")
     first, second = calls(2)
     with pytest.raises(BudgetSpent, match="no room for the next call"):
         book_of(by_tokens, by_money).claim(
