@@ -14,6 +14,8 @@ from pydantic import Field
 
 from annotations.agreement.cohen import PairKappa
 from annotations.agreement.report import AgreementReport
+from annotations.campaigns.api import CampaignPath, campaign_of
+from annotations.campaigns.queries.ratings import resolve_campaign_aspect, select_rated_systems
 from annotations.corpora.api import AspectParams, CorpusPath, VersionParams, aspect_of, version_of
 from annotations.corpora.queries import NotFound, counts_of
 from annotations.corpora.slices import NO_SLICE, resolve_slice
@@ -27,6 +29,7 @@ from leaderboard import queries
 from leaderboard.exports import zipped_export
 from leaderboard.metric_requests import correlation_params
 from leaderboard.pages.metrics.query import metric_leaderboard
+from leaderboard.pages.raters.query import stored_agreement
 from leaderboard.queries.agreement_pairs import with_all_pairs
 from leaderboard.queries.arena_board import arena_leaderboard
 from leaderboard.queries.preference_board import preference_leaderboard
@@ -181,14 +184,12 @@ def get_correlations(
     try:
         data_slice = resolve_slice(version, params.slice or NO_SLICE)
     except NotFound as unknown:
-        errors = [{"field": "query.slice", "message": str(unknown)}]
-        raise Refused(422, str(unknown), code="slice", errors=errors) from None
+        raise _unknown(unknown, field="slice", code="slice") from None
     try:
         requested = correlation_params(aspect, params.systems, data_slice)
         found = look(version, metric_leaderboard, **requested)
     except NotFound as unknown:
-        errors = [{"field": "query.systems", "message": str(unknown)}]
-        raise Refused(422, str(unknown), code="systems", errors=errors) from None
+        raise _unknown(unknown, field="systems", code="systems") from None
     answer = found.answer
     if answer is None:
         return not_yet(found, response)
@@ -309,8 +310,7 @@ def get_preference_metrics(
     try:
         chosen = {"systems": resolve_choice(version, params.systems)}
     except NotFound as unknown:
-        fault = {"field": "query.systems", "message": str(unknown)}
-        raise Refused(422, str(unknown), code="systems", errors=[fault]) from None
+        raise _unknown(unknown, field="systems", code="systems") from None
     return _of_preferences(version, preference_metrics, chosen, params, response)
 
 
@@ -445,6 +445,68 @@ def _with_pseudonyms(version: CorpusVersion, report: AgreementReport) -> Agreeme
             for name, found in report.leave_one_out.items()
         },
     )
+
+
+class CampaignAgreementOut(Agreement):
+    campaign: str = Field(description="The campaign's name in addresses.")
+    systems: list[str] = Field(description="The systems whose items are compared.")
+    excluded_raters: bool = Field(description="Whether ratings of excluded raters are read, too.")
+    questions: list[dict[str, Any]] = Field(
+        [],
+        description="With a form: each question's coefficients, as its level of measurement asks "
+        "for them.",
+    )
+    distribution: list[dict[str, Any]] = Field(description="How often each score was given.")
+    by_system: list[dict[str, Any]] = Field(description="Ratings, mean and α of each system.")
+    widest: list[dict[str, Any]] = Field(description="The items on which raters differ most.")
+
+
+class CampaignAgreementParams(Schema):
+    aspect: Text | None = Field(
+        None,
+        max_length=100,
+        description="A question that scores, or an axis, by key or name; default: the main one.",
+    )
+    system: Text | None = Field(None, max_length=200, description="Its items only; default: all.")
+    all: bool = Field(False, description="Also ratings of excluded raters.")
+
+
+@router.get(
+    "/campaigns/{slug:slug}/agreement",
+    auth=Token("organise"),
+    response={200: CampaignAgreementOut, 202: NotYet},
+    operation_id="get_campaign_agreement",
+    summary="How far a campaign's raters agree",
+    tags=["campaigns"],
+)
+def get_campaign_agreement(
+    request: HttpRequest,  # noqa: ARG001  ninja hands it over
+    response: HttpResponse,
+    place: Path[CampaignPath],
+    params: Query[CampaignAgreementParams],
+) -> Any:
+    """As `get_agreement`, of the ratings that count now; of each question in `questions`. Where
+    nothing is stored yet the answer is 202."""
+    campaign = campaign_of(place.slug, rated=True)
+    try:
+        aspect = resolve_campaign_aspect(campaign, params.aspect)
+    except NotFound as unknown:
+        raise _unknown(unknown, field="aspect", code="aspect") from None
+    try:
+        select_rated_systems(campaign, [params.system] if params.system else None)
+    except NotFound as unknown:
+        raise _unknown(unknown, field="system", code="systems") from None
+    chosen = {"aspect": aspect, "system": params.system or "", "excluded": params.all}
+    found = look(campaign.version, stored_agreement, campaign=campaign.pk, **chosen)
+    if found.answer is None:
+        return not_yet(found, response)
+    facts = {"computed_at": found.computed_at, "stale": found.state != "present"}
+    return {**json_form(found.answer), **facts}
+
+
+def _unknown(unknown: NotFound, field: str, code: str) -> Refused:
+    errors = [{"field": f"query.{field}", "message": str(unknown)}]
+    return Refused(422, str(unknown), code=code, errors=errors)
 
 
 class ExportParams(VersionParams):

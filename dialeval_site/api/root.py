@@ -29,6 +29,7 @@ from ninja.operation import Operation
 from ninja.params.models import FileModel, FormModel, QueryModel
 from ninja.parser import Parser
 
+from annotations.campaigns.api import router as campaigns
 from annotations.corpora.api import router as corpora
 from common.api.problems import Refused, problem_response
 from common.read_only import refuses_writes
@@ -153,7 +154,7 @@ api = Api(
     docs_url=None,
     parser=StrictParser(),
 )
-for router in (tokens, challenges, corpora, meta_evaluation, arenas, metrics):
+for router in (tokens, challenges, corpora, campaigns, meta_evaluation, arenas, metrics):
     api.add_router("", router)
 
 

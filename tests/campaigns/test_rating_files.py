@@ -328,10 +328,10 @@ def test_for_a_files_head_nothing_is_read(campaign, admin_client, monkeypatch, f
     address = f"/campaigns/{campaign.slug}/ratings/export/?format={form}"
     read = admin_client.get(address)
 
-    def reads(*_given: object) -> None:
+    def reads(*_given: object, **_named: object) -> None:
         raise AssertionError("read for headers alone")
 
-    monkeypatch.setattr("annotations.campaigns.queries.rating_stream._portions", reads)
+    monkeypatch.setattr("annotations.campaigns.queries.rating_stream.rated_items", reads)
     monkeypatch.setattr("annotations.campaigns.views.quality.campaign_records", reads)
     asked = admin_client.head(address)
     headers = ("Content-Type", "Content-Disposition")

@@ -248,6 +248,7 @@ PUBLIC_READ = "200 401 401 401   200 200 403 403 403   200 200 403 200"
 HIDDEN_READ = "404 401 401 401   404 404 403 403 403   404 404 403 200"
 ORGANISERS_READ = "401 401 401 401   403 403 403 403 200   403 403 403 200"
 DUEL, NEW_DUEL = "duel", "new-duel"
+PILOT = "pilot"
 ROUND, FINAL = f"/challenges/{CUP}/rounds/{OPEN}", f"/challenges/{CUP}/rounds/{HIDDEN}"
 
 OPERATIONS = [
@@ -439,6 +440,31 @@ OPERATIONS = [
         for slug, statuses in ((DUEL, PUBLIC_READ), (NEW_DUEL, HIDDEN_READ))
     ),
     _operation("list_battles", "GET", f"/arenas/{DUEL}/battles", ORGANISERS_READ),
+    # campaigns are for organisers alone: nobody else learns that there is one
+    *(
+        _operation(name, "GET", f"/campaigns{path}", ORGANISERS_READ)
+        for name, path in (
+            ("list_campaigns", ""),
+            ("get_campaign", f"/{PILOT}"),
+            ("list_ratings", f"/{PILOT}/ratings"),
+            ("list_adjudications", f"/{PILOT}/adjudications"),
+            ("get_campaign_agreement", f"/{PILOT}/agreement"),
+        )
+    ),
+    _operation(
+        "create_campaign",
+        "POST",
+        "/campaigns",
+        ORGANISERS_READ.replace("200", "201"),
+        body={"name": "A study", "corpus": "closed-kitchen", "template": "usr"},
+    ),
+    _operation(
+        "change_campaign_state",
+        "POST",
+        f"/campaigns/{PILOT}/state",
+        ORGANISERS_READ,
+        body={"to": "closed"},
+    ),
     # the log
     _operation("list_audit", "GET", "/audit", ORGANISERS_READ),
 ]

@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotations.campaigns.models import Campaign
 from annotations.models import AuditEntry, System
 from common.database import CompiledQuery
 from common.roles import ORGANISER, PARTICIPANT
@@ -121,6 +122,7 @@ _STORED: list[CompiledQuery[Any]] = [
             "public_id", "state", "is_baseline", "disqualified_at", "error", "system"
         )
     ),
+    CompiledQuery(lambda: Campaign.objects.order_by("pk").values_list("slug", "state")),
     CompiledQuery(lambda: System.objects.order_by("pk").values_list("name", "withheld")),
     CompiledQuery(
         lambda: SubmittedMetric.objects.order_by("pk").values_list("name", "withdrawn_at")

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotations.campaigns.models import Arena
+from annotations.campaigns.models import Arena, Campaign
 from annotations.models import CorpusVersion
 from dialeval_site.api import root as api
 from tests.api_client import Program
@@ -19,6 +19,7 @@ from tests.dialeval_site.challenge_matrix import (
     DUEL,
     NEW_DUEL,
     OPERATIONS,
+    PILOT,
     Operation,
 )
 from tests.dialeval_site.challenge_rights import (
@@ -32,7 +33,7 @@ from tests.dialeval_site.small_challenges import (
 )
 from tests.dialeval_site.small_corpora import PRIVATE, PUBLIC
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("often", "arenas")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("often", "arenas", "campaign")]
 
 
 @pytest.fixture
@@ -42,6 +43,15 @@ def arenas(stage: Stage) -> None:
     opened = {"is_public": True, "is_open": True, "opened_at": timezone.now()}
     for slug, fields in ((DUEL, opened), (NEW_DUEL, {})):
         Arena.objects.create(slug=slug, name=slug, source="stored", version=version, **fields)
+
+
+@pytest.fixture
+def campaign(stage: Stage) -> None:
+    """On the corpus with hidden references, open."""
+    version = CorpusVersion.objects.get(corpus__slug=PRIVATE)
+    Campaign.objects.create(
+        slug=PILOT, kind="turn", version=version, state="open", opened_at=timezone.now()
+    )
 
 
 def call(program: Program, stage: Stage, operation: Operation, caller: str) -> Any:

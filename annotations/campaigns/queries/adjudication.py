@@ -128,34 +128,41 @@ def adjudication_count(campaign: Campaign) -> int:
     return Adjudication.objects.filter(item__campaign=campaign).count()
 
 
+def adjudications_of(campaign: Campaign) -> QuerySet[Adjudication]:
+    """What was decided, with what ``adjudicated_item`` reads."""
+    return Adjudication.objects.filter(item__campaign=campaign).select_related(
+        *("item__dialogue", "item__turn", "item__system", "item__system_b", "form"),
+        "assignment__participation",
+    )
+
+
 def adjudicated_items(campaign: Campaign) -> Iterator[AdjudicatedItem]:
     """What was decided, in the order of the corpus, for a file."""
-    rows = (
-        Adjudication.objects.filter(item__campaign=campaign)
-        .select_related(
-            *("item__dialogue", "item__turn", "item__system", "item__system_b", "form"),
-            "assignment__participation",
-        )
-        .order_by("item__dialogue__position", "item__turn__number", "item")
+    rows = adjudications_of(campaign).order_by(
+        "item__dialogue__position", "item__turn__number", "item"
     )
-    for one in rows.iterator():
-        item = one.item
-        yield AdjudicatedItem(
-            campaign=campaign.slug,
-            corpus=campaign.version.corpus.slug,
-            corpus_version=campaign.version.label,
-            item=item.public_id,
-            dialogue=item.dialogue.external_id,
-            turn=None if item.turn is None else item.turn.number,
-            system=None if item.system is None else item.system.name,
-            system_b=None if item.system_b is None else item.system_b.name,
-            decided_by="organiser"
-            if one.assignment is None
-            else one.assignment.participation.pseudonym,
-            points=one.points,
-            score=one.score,
-            form=None if one.form is None else one.form.number,
-            answers=one.answers,
-            comment=one.comment,
-            decided_at=one.decided_at.isoformat(timespec="milliseconds"),
-        )
+    return (adjudicated_item(campaign, one) for one in rows.iterator())
+
+
+def adjudicated_item(campaign: Campaign, one: Adjudication) -> AdjudicatedItem:
+    """A decision of the campaign, as files have it."""
+    item = one.item
+    return AdjudicatedItem(
+        campaign=campaign.slug,
+        corpus=campaign.version.corpus.slug,
+        corpus_version=campaign.version.label,
+        item=item.public_id,
+        dialogue=item.dialogue.external_id,
+        turn=None if item.turn is None else item.turn.number,
+        system=None if item.system is None else item.system.name,
+        system_b=None if item.system_b is None else item.system_b.name,
+        decided_by="organiser"
+        if one.assignment is None
+        else one.assignment.participation.pseudonym,
+        points=one.points,
+        score=one.score,
+        form=None if one.form is None else one.form.number,
+        answers=one.answers,
+        comment=one.comment,
+        decided_at=one.decided_at.isoformat(timespec="milliseconds"),
+    )

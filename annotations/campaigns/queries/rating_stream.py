@@ -52,37 +52,85 @@ def ratings_to_export(
 
     ``accounts`` gives the raters' user names beside the pseudonyms.
     """
+    # Rater by rater: along a unique index, so that no portion costs more than the one before.
+    ratings = ratings_that_are_exported(campaign, everything).order_by("position")
+    for rater in campaign.participations.order_by("position").values_list("pk", flat=True):
+        last = -1
+        own = ratings.filter(participation=rater)
+        while rated := rated_items(
+            campaign, own.filter(position__gt=last)[:ROWS_AT_A_TIME], accounts
+        ):
+            yield from rated
+            last = rated[-1].position
+
+
+def ratings_that_are_exported(campaign: Campaign, everything: bool) -> QuerySet[Assignment]:
+    """Those that ``ratings_to_export`` reads."""
+    if not everything:
+        return counted_ratings(campaign)
+    return Assignment.objects.filter(
+        participation__campaign=campaign, state=Assignment.State.DONE, adjudicates=False
+    )
+
+
+def rated_items(
+    campaign: Campaign, ratings: QuerySet[Assignment], accounts: bool = False
+) -> list[RatedItem]:
+    """These ratings of the campaign, in their order, as files have them."""
     label = {
         "campaign": campaign.slug,
         "corpus": campaign.version.corpus.slug,
         "corpus_version": campaign.version.label,
     }
-    for rows in _portions(campaign, everything):
-        assignments = [row[0] for row in rows]
-        revisions = _revisions(assignments)
-        talks = _conversations(assignments) if campaign.kind == Campaign.Kind.INTERACTIVE else {}
-        names = systems_of(key for row in rows for key in row[-1] or ())
-        for (
-            pk,
-            position,
-            p,
-            system_p,
-            place,
-            state,
-            name,
-            item,
-            role,
-            dialogue,
-            turn,
-            system,
-            chat,
-            slot,
-            system_b,
-            is_swapped,
-            shown,
-        ) in rows:
-            first, second = (system_b, system) if is_swapped else (system, system_b)
-            yield RatedItem(
+    # Tuples, because rows with all their models would take four times as long.
+    rows = list(
+        ratings.values_list(
+            "pk",
+            "position",
+            "propensity",
+            "system_propensity",
+            "participation__position",
+            "participation__state",
+            f"participation__user__{get_user_model().USERNAME_FIELD}",
+            "item__public_id",
+            "item__role",
+            "item__dialogue__external_id",
+            "item__turn__number",
+            "item__system__name",
+            "item__chat_system__name",
+            "slot__pk",
+            "item__system_b__name",
+            "is_swapped",
+            "shown",
+        )
+    )
+    assignments = [row[0] for row in rows]
+    revisions = _revisions(assignments)
+    talks = _conversations(assignments) if campaign.kind == Campaign.Kind.INTERACTIVE else {}
+    names = systems_of(key for row in rows for key in row[-1] or ())
+    found = []
+    for (
+        pk,
+        position,
+        p,
+        system_p,
+        place,
+        state,
+        name,
+        item,
+        role,
+        dialogue,
+        turn,
+        system,
+        chat,
+        slot,
+        system_b,
+        is_swapped,
+        shown,
+    ) in rows:
+        first, second = (system_b, system) if is_swapped else (system, system_b)
+        found.append(
+            RatedItem(
                 **label,
                 item=item,
                 role=role,
@@ -91,9 +139,8 @@ def ratings_to_export(
                 system=chat or first,
                 system_b=second,
                 rater=f"rater {place + 1}",
-                account=(name or "")
-                if accounts
-                else None,  # a deleted account has no name any more
+                # A deleted account has no name any more
+                account=(name or "") if accounts else None,
                 rater_state=state,
                 counts=role == Item.Role.REGULAR and slot is not None,
                 position=position,
@@ -103,43 +150,8 @@ def ratings_to_export(
                 conversation=talks.get(pk),
                 systems=tuple(names[key] for key in shown or ()),
             )
-
-
-def _portions(campaign: Campaign, everything: bool) -> Iterator[list[tuple]]:
-    """Rater by rater in the order of work: along a unique index, so that no portion costs more than
-    the one before.
-
-    Tuples, because rows with all their models would take four times as long.
-    """
-    ratings: QuerySet[Assignment] = (
-        Assignment.objects.filter(state=Assignment.State.DONE, adjudicates=False)
-        if everything
-        else counted_ratings(campaign)
-    )
-    fields = ratings.order_by("position").values_list(
-        "pk",
-        "position",
-        "propensity",
-        "system_propensity",
-        "participation__position",
-        "participation__state",
-        f"participation__user__{get_user_model().USERNAME_FIELD}",
-        "item__public_id",
-        "item__role",
-        "item__dialogue__external_id",
-        "item__turn__number",
-        "item__system__name",
-        "item__chat_system__name",
-        "slot__pk",
-        "item__system_b__name",
-        "is_swapped",
-        "shown",
-    )
-    for rater in campaign.participations.order_by("position").values_list("pk", flat=True):
-        last = -1
-        while rows := list(fields.filter(participation=rater, position__gt=last)[:ROWS_AT_A_TIME]):
-            yield rows
-            last = rows[-1][1]
+        )
+    return found
 
 
 def _revisions(assignments: list[int]) -> dict[int, tuple[RevisionRecord, ...]]:

@@ -337,10 +337,20 @@ def json_lines(ratings: Iterable[RatedItem], accounts: bool = False) -> Iterator
         holds its ``conversation``.
     """
     for rating in ratings:
-        yield json.dumps(_document(rating, accounts), ensure_ascii=False, allow_nan=False) + "\n"
+        document = rating_as_json(rating, accounts)
+        yield json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _document(rating: RatedItem, accounts: bool) -> dict[str, Any]:
+def rating_as_json(rating: RatedItem, accounts: bool = False) -> dict[str, Any]:
+    """A rating with its revisions as data: a line of the exported JSON lines.
+
+    Args:
+        rating: one rater's rating of one item.
+        accounts: include the key ``account``.
+
+    Returns:
+        JSON-compatible data, as ``json_lines`` describes it.
+    """
     compared: Compared = "systems" if rating.systems else "system_b" if rating.system_b else ""
     document: dict[str, Any] = dict(
         zip(_position_columns(accounts, compared), _place(rating, accounts, compared), strict=True)
