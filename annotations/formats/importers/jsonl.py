@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.fields import JsonObject, all_or_none
+from annotations.formats.importers.folders import problems_of
 from annotations.formats.importers.json_source import json_lines
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import FileSample
@@ -32,6 +33,8 @@ from common.text import MAX_ASPECT, MAX_NAME, MAX_TEXT
 
 T = TypeVar("T")
 
+CORPUS = "corpus.jsonl"
+
 _SYSTEM_KINDS: tuple[SystemKind, ...] = get_args(SystemKind)
 _RATER_KINDS: tuple[RaterKind, ...] = get_args(RaterKind)
 _PREFERRED: tuple[Literal["a", "b", "tie", "both_bad"], ...] = ("a", "b", "tie", "both_bad")
@@ -41,7 +44,8 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     """Read a corpus in the project's own format.
 
     Args:
-        path: JSON lines, one record of ``annotations.formats.records`` per line, named by ``type``.
+        path: JSON lines, one record of ``annotations.formats.records`` per line, named by ``type``;
+            or the folder that the export writes, of which ``corpus.jsonl`` is read.
         _part: ignored, the file holds one corpus.
         problems: collects faults. A record with a fault is left out.
 
@@ -51,6 +55,9 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     Raises:
         ImportFailed: as in ``json_lines``.
     """
+    if path.is_dir():
+        problems = problems_of(problems, path, path / CORPUS)
+        path /= CORPUS
     for number, value in json_lines(path, problems):
         line = JsonObject.of(value, number, problems)
         record = record_of(line) if line else None
@@ -404,7 +411,8 @@ _READERS: dict[str, Callable[[JsonObject], Record | None]] = {
 }
 
 _DESCRIPTION = """\
-docs/formats.md has the fields of each record."""
+docs/formats.md has the fields of each record. Of the folder or zip file that the export writes,
+`corpus.jsonl` is read; metric scores are not."""
 _EXAMPLE = (
     '{"type": "corpus", "name": "Two cooks", "aspects": ["overall", "Natural"], "scales":'
     ' [["Natural", 1, 3]]}\n'
@@ -421,6 +429,8 @@ _EXAMPLE = (
 
 
 def _detect(sample: FileSample) -> float:
+    # The export's folder has metric scores beside the corpus.
+    sample = sample.member(CORPUS) if CORPUS in sample.members else sample
     first = sample.record.get("type")
     return 1.0 if sample.kind == "json lines" and first in ("corpus", "dialogue") else 0.0
 

@@ -1,8 +1,9 @@
-"""A folder appears whole or not at all."""
+"""A folder appears whole or not at all, and what is downloaded can be imported."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import pytest
 
 from annotations.formats.exporters.base import ExportFailed
 from annotations.formats.exporters.registry import exporters
-from annotations.formats.records import Record
+from annotations.formats.importers.problems import ImportFailed
+from annotations.formats.importers.registry import importers, likely_format
+from annotations.formats.records import DialogueRecord, Record
 from tests.annotations.formats.exporters.helpers import small_corpus, small_scores
 
 
@@ -70,3 +73,28 @@ def test_the_folder_has_the_rights_of_any_new_folder(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     exporters()["jsonl"].export(small_corpus(), tmp_path / "out")
     assert os.stat(tmp_path / "out").st_mode == os.stat(tmp_path / "plain").st_mode
+
+
+@pytest.mark.parametrize("name", sorted(exporters().keys() & importers().keys()))
+def test_a_downloaded_zip_with_scores_is_recognised_as_its_format(
+    tmp_path: Path, name: str
+) -> None:
+    """The zip that a corpus's page offers holds one folder, with metric scores in it."""
+    exporters()[name].export(small_corpus(), tmp_path / "out" / "small-v1", small_scores())
+    packed = Path(shutil.make_archive(str(tmp_path / "small"), "zip", tmp_path / "out"))
+    assert likely_format(packed) == (name, "")
+    assert sum(isinstance(one, DialogueRecord) for one in importers()[name].read(packed)) == 2
+
+
+def test_a_downloaded_zip_of_jsonl_holds_the_same_records(tmp_path: Path) -> None:
+    exporters()["jsonl"].export(small_corpus(), tmp_path / "out" / "small-v1", small_scores())
+    packed = Path(shutil.make_archive(str(tmp_path / "small"), "zip", tmp_path / "out"))
+    assert list(importers()["jsonl"].read(packed)) == small_corpus()
+
+
+def test_a_fault_in_a_folder_of_jsonl_names_the_file(tmp_path: Path) -> None:
+    exporters()["jsonl"].export(small_corpus(), tmp_path / "out", small_scores())
+    with (tmp_path / "out" / "corpus.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"type": "nonsense"}\n')
+    with pytest.raises(ImportFailed, match=r"corpus\.jsonl:\d+: type: 'nonsense' is"):
+        list(importers()["jsonl"].read(tmp_path / "out"))
