@@ -117,6 +117,14 @@ def test_a_distance_is_best_where_it_is_most_negative() -> None:
     assert "lower is better" in first
 
 
+def test_a_headline_whose_interval_includes_0_says_so() -> None:
+    """0.09 ± 0.1: [−0.01, 0.19] includes 0; 0.11 ± 0.1 does not."""
+    first, _ = headline(document(row("bleu_4", "turn", 0.09)), BoardParams(), None)
+    assert first.endswith("r = 0.09 [−0.01, 0.19]; the interval includes 0.")
+    first, _ = headline(document(row("bleu_4", "turn", 0.11)), BoardParams(), None)
+    assert first.endswith("r = 0.11 [0.01, 0.21].")
+
+
 def test_where_the_best_goes_against_people_it_is_not_praised() -> None:
     first, _ = headline(
         document(row("bleu_4", "turn", -0.1), row("fbd", "turn", 0.2, higher=False)),

@@ -103,6 +103,22 @@ def test_it_is_neither_ranked_nor_tested(
     )
 
 
+def test_where_shorter_responses_are_rated_higher_metrics_are_held_against_its_size(
+    tmp_path: Path,
+    odd_metrics: None,  # noqa: F811
+) -> None:
+    """Ratings 1 to 4 of 5, 3, 2 and 0 words: r = −8 / √65 = −0.99. Characters fall in the same
+    order, so that length scores below −0.9, which is below +0.99."""
+    version = made(tmp_path, TEXTS[::-1])
+    said = headline(
+        meta_evaluation(version, "overall", ["turn"], resamples=0), BoardParams(), None
+    )[1]
+    assert (
+        "1 of 1 metric scores below response length in size (r = −0.99: shorter responses are "
+        "rated higher)." in said
+    )
+
+
 def test_page_file_and_api_have_one_number(
     client: Client,
     tmp_path: Path,

@@ -115,7 +115,8 @@ def best_baseline(answer: BoardAnswer) -> float | None:
 
 
 def board_finding(answer: BoardAnswer) -> str:
-    """Who leads, with what, and who is not significantly behind; "" where nobody is ranked."""
+    """Who leads, with what, who is not significantly behind, and whether a baseline does better; ""
+    where nobody is ranked."""
     placed = sorted(
         (entry for entry in answer.entries if entry.rank is not None),
         key=lambda entry: entry.order or 0,
@@ -123,28 +124,36 @@ def board_finding(answer: BoardAnswer) -> str:
     if answer.ranking is None or not placed:
         return ""
     first, *others = placed
+    ranking = answer.metrics[answer.ranking]
     mean = first.scores[answer.ranking].mean
     finding = _("%(team)s leads with “%(name)s”, %(metric)s %(value)s") % {
         "team": first.team,
         "name": first.name,
-        "metric": answer.metrics[answer.ranking].metric,
+        "metric": ranking.metric,
         "value": with_interval(mean.value, mean.ci, 3),
     }
     tied = [entry.team or "" for entry in others if entry.rank == first.rank]
-    if not tied:
-        return (
-            f"{finding}." if not others else _("%s, significantly ahead of all others.") % finding
-        )
-    named = ", ".join(tied[:TEAMS_NAMED])
-    if len(tied) > TEAMS_NAMED:
-        named = _("%(named)s and %(count)s more") % {
+    if tied:
+        named = ", ".join(tied[:TEAMS_NAMED])
+        if len(tied) > TEAMS_NAMED:
+            named = _("%(named)s and %(count)s more") % {
+                "named": named,
+                "count": len(tied) - TEAMS_NAMED,
+            }
+        finding = _("%(finding)s, not significantly ahead of %(named)s.") % {
+            "finding": finding,
             "named": named,
-            "count": len(tied) - TEAMS_NAMED,
         }
-    return _("%(finding)s, not significantly ahead of %(named)s.") % {
-        "finding": finding,
-        "named": named,
-    }
+    elif others:
+        finding = _("%s, significantly ahead of all other teams.") % finding
+    else:
+        finding += "."
+    baseline, value = best_baseline(answer), mean.value
+    if baseline is None or value is None or baseline == value:
+        return finding
+    if (baseline > value) == ranking.higher_is_better:
+        finding += " " + _("The best baseline does better: %s.") % written(baseline, 3)
+    return finding
 
 
 def board_history(board: RoundBoard, answer: BoardAnswer) -> Figure | None:

@@ -23,7 +23,13 @@ from leaderboard.pages.metrics.lane import metric_lane
 from leaderboard.pages.metrics.letters import letters_by_metric
 from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.pages.metrics.tables import CEILING
-from leaderboard.pages.metrics.text import SYMBOLS, best_row, strength, tied_with_best
+from leaderboard.pages.metrics.text import (
+    SYMBOLS,
+    best_row,
+    includes_zero,
+    strength,
+    tied_with_best,
+)
 from leaderboard.queries.comparisons import comparisons
 from leaderboard.queries.system_choice import ALL, WITHOUT_GOLD
 from leaderboard.results import look, states_of, stored_answers, stored_rows
@@ -50,6 +56,8 @@ class Finding:
     coefficient: str
     interval: str
     is_positive: bool
+    includes_zero: bool
+    """The interval does, so that no metric is known to correlate with human ratings."""
     tied: int | None
     ceiling: str
     metrics: int
@@ -185,6 +193,7 @@ def _finding(
         coefficient=f"{SYMBOLS[params.coefficient]} = {written(value.value or 0.0, 2)}",
         interval=bracketed(value.ci, 2) if value.ci else "",
         is_positive=(strength(best, params) or 0.0) > 0,
+        includes_zero=includes_zero(best, params),
         tied=len(tied) if letters is not None else None,
         ceiling="" if ceiling is None else written(ceiling, 2),
         metrics=len(rows),

@@ -27,6 +27,13 @@ def strength(row: CorrelationRow, params: BoardParams) -> float | None:
     return None if value is None else value * (1 if row.higher_is_better else -1)
 
 
+def includes_zero(row: CorrelationRow, params: BoardParams) -> bool:
+    """Whether the chosen coefficient is not significantly different from no correlation; False
+    where it has no interval."""
+    interval = chosen_estimate(row, params.coefficient, params.shown_variant).ci
+    return interval is not None and interval[0] <= 0 <= interval[1]
+
+
 def best_row(document: MetricCorrelations, params: BoardParams) -> CorrelationRow | None:
     """Of the metric that correlates best with human ratings at the chosen level; None where none is
     defined."""
@@ -69,7 +76,7 @@ def headline(
     turned = "" if best.higher_is_better else "; lower is better, so a negative value is good"
     first = (
         f"{best.metric} correlates best with human ratings at {params.level} level: "
-        f"{how_far}{variant}{turned}."
+        f"{how_far}{variant}{'; the interval includes 0' * includes_zero(best, params)}{turned}."
     )
     if strength(best, params) is not None and (strength(best, params) or 0.0) <= 0:
         first = (
@@ -130,7 +137,8 @@ def _named(metrics: Sequence[str]) -> str:
 
 
 def _baseline(document: MetricCorrelations, params: BoardParams) -> str:
-    """How many metrics the trivial baseline is above."""
+    """How many metrics the trivial baseline is above, by size: that shorter is better is a
+    baseline as trivial."""
     row = document.baseline_at(params.level)
     length = None if row is None else strength(row, params)
     found = [
@@ -140,11 +148,14 @@ def _baseline(document: MetricCorrelations, params: BoardParams) -> str:
     ]
     if length is None or not found:
         return ""
-    below = sum(value < length for value in found)
+    below = sum(value < abs(length) for value in found)
     metrics = "metric scores" if len(found) == 1 else "metrics score"
+    value = f"{SYMBOLS[params.coefficient]} = {written(length, 2)}"
     return (
-        f"{below or 'None'} of {len(found)} {metrics} below response length "
-        f"({SYMBOLS[params.coefficient]} = {written(length, 2)})."
+        f"{below or 'None'} of {len(found)} {metrics} below response length ({value})."
+        if length >= 0
+        else f"{below or 'None'} of {len(found)} {metrics} below response length in size ({value}: "
+        "shorter responses are rated higher)."
     )
 
 
