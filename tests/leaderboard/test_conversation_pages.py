@@ -50,6 +50,17 @@ def test_roles_stand_at_two_sides_and_prompts_are_folded(tmp_path: Path) -> None
     assert '<details class="message-part">\n  <summary dir="auto">tool_call: look</summary>' in page
 
 
+@pytest.mark.parametrize(
+    ("references", "label"), [(("Leeks.",), "the gold answer"), ((), "the recorded answer")]
+)
+def test_an_answer_of_the_log_is_gold_only_where_the_turn_has_a_reference(
+    tmp_path: Path, references: tuple[str, ...], label: str
+) -> None:
+    turns = tuple(replace(turn, references=references) for turn in CONVERSATION.turns)
+    page = page_of(with_dialogue(replace(CONVERSATION, turns=turns)), tmp_path, "?turn=1")
+    assert re.findall(r"<span>(the \w+ answer)</span>", page) == [label]
+
+
 def test_without_personas_there_is_no_panel(tmp_path: Path) -> None:
     assert 'class="personas"' not in page_of(RECORDS, tmp_path)
 
