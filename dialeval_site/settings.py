@@ -164,7 +164,7 @@ STATICFILES_DIRS = [
 STORAGES = {
     "default": file_storage(environment.text("DIALEVAL_STORAGE_URL"), HOME / "files"),
     "staticfiles": {
-        "BACKEND": "dialeval_site.config.style_sheets.StyleSheetStorage"
+        "BACKEND": "dialeval_site.config.collected_assets.CollectedStorage"
         if PRODUCTION
         else "django.contrib.staticfiles.storage.StaticFilesStorage"
     },

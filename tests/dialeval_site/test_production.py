@@ -168,6 +168,11 @@ def test_assets_have_names_that_change_with_their_content(pages: dict[str, Any])
     assert re.search(r"/static/dialeval/site-home\.[0-9a-f]{12}\.css", pages["home"]["body"])
 
 
+def test_the_scripts_of_every_page_are_one_file(pages: dict[str, Any]) -> None:
+    (script,) = re.findall(r'<script src="([^"]+)"', pages["home"]["body"])
+    assert re.fullmatch(r"/static/dialeval/site\.[0-9a-f]{12}\.js", script)
+
+
 def test_the_log_in_page_of_production_offers_no_demo(pages: dict[str, Any]) -> None:
     assert "demo-organiser" not in pages["login"]["body"]
 

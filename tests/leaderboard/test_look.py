@@ -62,12 +62,36 @@ def test_the_typefaces_lie_here_with_their_licences() -> None:
     tokens = (STATIC / "tokens.css").read_text()
     faces = {Path(face).name for face in re.findall(r'url\("fonts/([^"]+)"\)', tokens)}
     assert {file.name for file in (STATIC / "fonts").glob("*.woff2")} == faces
-    assert len(faces) == len(re.findall("src: url", tokens)) == 3
-    assert sum((STATIC / "fonts" / face).stat().st_size for face in faces) < 120_000
+    assert len(faces) == len(re.findall("src: url", tokens)) == 5
+    assert sum((STATIC / "fonts" / face).stat().st_size for face in faces) < 80_000
     for licence in ("OFL-ibm-plex-sans.txt", "OFL-source-serif-4.txt"):
         assert "SIL Open Font License, Version 1.1" in " ".join(
             (STATIC / "fonts" / licence).read_text().split()
         )
+
+
+def test_typefaces_that_come_late_move_no_line() -> None:
+    """They wait for the next page, and the two of every page are asked for with the first."""
+    faces = re.findall("@font-face {.*?}", (STATIC / "tokens.css").read_text(), re.DOTALL)
+    loaded = [face for face in faces if "url(" in face]
+    assert [face for face in loaded if "font-display: optional" not in face] == []
+    base = (PROJECT / "templates/base.html").read_text()
+    asked = re.findall(r'rel="preload" href="{% static \'dialeval/fonts/([\w-]+)', base)
+    assert asked == ["sans-basic", "serif-basic"]
+
+
+def test_figures_and_english_need_one_file_of_a_typeface() -> None:
+    """``−`` and the thin space of numbers, quotes and dashes are in the file of letters."""
+    tokens = (STATIC / "tokens.css").read_text()
+    for name in ("sans-basic", "serif-basic"):
+        ranges = re.search(name + r".*?unicode-range: ([^;]+);", tokens, re.DOTALL)
+        assert ranges is not None
+        bounds = [
+            [int(end, 16) for end in one.removeprefix("U+").split("-")]
+            for one in ranges[1].split(", ")
+        ]
+        for character in "aZ09~[]−\u2009\xa0±·×–—‘’“”…":
+            assert any(span[0] <= ord(character) <= span[-1] for span in bounds), character
 
 
 WRITTEN_BY_CODE = re.compile(

@@ -1,12 +1,13 @@
-"""Collected style sheets: what one imports is written into it."""
+"""Collected assets: what a sheet imports is written into it; scripts of every page are one."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage
 
-from dialeval_site.config.style_sheets import StyleSheetStorage, minified
+from dialeval_site.config.collected_assets import SCRIPT, SCRIPTS, CollectedStorage, minified
 
 SHEETS = {
     "first.css": "/* one */\nbody { color: red; }\n",
@@ -16,10 +17,10 @@ SHEETS = {
 }
 
 
-def collected(folder: Path) -> tuple[StyleSheetStorage, dict[str, str]]:
+def collected(folder: Path) -> tuple[CollectedStorage, dict[str, str]]:
     """As collectstatic does it: copied, then made ready."""
     source = FileSystemStorage(folder / "source")
-    storage = StyleSheetStorage(location=folder / "static", base_url="/static/")
+    storage = CollectedStorage(location=folder / "static", base_url="/static/")
     paths = {}
     for name, text in SHEETS.items():
         for root in ("source", "static"):
@@ -53,10 +54,22 @@ a  :hover > b , i::before { content: "/* ; , */  x";
 def test_a_changed_import_is_seen_where_the_folder_was_collected_before(tmp_path: Path) -> None:
     _, before = collected(tmp_path)
     (tmp_path / "source/dialeval/first.css").write_text("body { color: blue; }\n")
-    storage = StyleSheetStorage(location=tmp_path / "static", base_url="/static/")
+    storage = CollectedStorage(location=tmp_path / "static", base_url="/static/")
     source = FileSystemStorage(tmp_path / "source")
     paths = {f"dialeval/{name}": (source, f"dialeval/{name}") for name in SHEETS}
     after = {name: new for name, new, _ in storage.post_process(paths)}
     assert after["dialeval/page.css"] != before["dialeval/page.css"]
     with storage.open(after["dialeval/page.css"]) as sheet:
         assert "blue" in sheet.read().decode()
+
+
+def test_scripts_of_every_page_are_joined_in_their_order(tmp_path: Path) -> None:
+    """Each ends before the next begins, though none ends with a semicolon."""
+    source = FileSystemStorage(tmp_path / "source")
+    storage = CollectedStorage(location=tmp_path / "static", base_url="/static/")
+    for number, name in enumerate(SCRIPTS):
+        source.save(name, ContentFile(f"ran({number})".encode()))
+        storage.save(name, ContentFile(b"ran()"))
+    list(storage.post_process({name: (source, name) for name in SCRIPTS}))
+    with storage.open(storage.stored_name(SCRIPT)) as script:
+        assert script.read().decode() == ";\n".join(f"ran({n})" for n in range(len(SCRIPTS)))

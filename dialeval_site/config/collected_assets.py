@@ -1,5 +1,6 @@
-"""Collected style sheets: one file where the source imports several, without comments and layout,
-so that a page's first paint waits for one request that fits the first packets of a connection."""
+"""Collected assets: one style sheet where the source imports several, without comments and layout,
+so that a page's first paint waits for one request that fits the first packets of a connection; and
+one script of those that every page has."""
 
 from __future__ import annotations
 
@@ -15,32 +16,54 @@ IMPORT = re.compile(r'^@import "([\w.-]+\.css)"(?: (print))?;$', re.MULTILINE)
 COMMENT_OR_STRING = re.compile(r"""/\*.*?\*/|("[^"\n]*"|'[^'\n]*')""", re.DOTALL)
 SPACE = re.compile(r"""("[^"\n]*"|'[^'\n]*')|\s*([{};,])\s*|\s+""")
 
+SCRIPTS = (
+    "dialeval/theme.js",
+    "django_htmx/htmx-2.min.js",
+    "dialeval/form-token.js",
+    "dialeval/logged-out.js",
+    "dialeval/tables.js",
+    "dialeval/copying.js",
+    "dialeval/tips.js",
+    "dialeval/menus.js",
+    "dialeval/unfolded.js",
+    "dialeval/renewing.js",
+    "dialeval/charts.js",
+)
+"""Of every page, in this order."""
+SCRIPT = "dialeval/site.js"
+"""All of them, where assets are collected."""
 
-class StyleSheetStorage(CompressedManifestStaticFilesStorage):
+
+class CollectedStorage(CompressedManifestStaticFilesStorage):
     """Writes each ``@import "other.css";`` of a sheet out, with ``print`` as a media rule, and
-    minifies what it wrote."""
+    minifies what it wrote; joins the scripts of every page."""
 
     def post_process(
         self, paths: dict[str, Any], dry_run: bool = False, **options: Any
     ) -> Iterator[tuple[str, str, bool]]:
+        def text(name: str) -> str:
+            storage, path = paths[name]
+            with storage.open(path) as file:
+                return file.read().decode()
+
         def written_out(name: str) -> str:
             def imported(match: re.Match[str]) -> str:
                 sheet = written_out(posixpath.join(posixpath.dirname(name), match[1]))
                 return f"@media {match[2]} {{\n{sheet}}}" if match[2] else sheet
 
-            storage, path = paths[name]
-            with storage.open(path) as file:
-                return IMPORT.sub(imported, file.read().decode())
+            return IMPORT.sub(imported, text(name))
 
-        sheets = {
+        written = {
             name: minified(written_out(name))
             for name in paths
             if name.startswith("dialeval/") and name.endswith(".css")
         }
+        if set(SCRIPTS) <= set(paths):
+            written[SCRIPT] = ";\n".join(map(text, SCRIPTS))
         if not dry_run:
-            for name, sheet in sheets.items():
+            for name, content in written.items():
                 self.delete(name)
-                self.save(name, ContentFile(sheet.encode()))
+                self.save(name, ContentFile(content.encode()))
                 paths = {**paths, name: (self, name)}
         yield from super().post_process(paths, dry_run, **options)
 
