@@ -7,19 +7,21 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from annotations.campaigns.queries.arena import public_arenas
 from annotations.corpora.queries import corpora_with_counts, hidden_corpora_for
 from annotations.corpora.tables import corpora_table
 from common.web import page
 from leaderboard.challenges.queries.dashboard import rounds_now
 from leaderboard.pages.metrics.finding import corpora_with_findings
 
-CARDS, ROUNDS = 6, 4
-"""So many at most; all stand in the table of corpora and on the page of challenges."""
+CARDS, ROUNDS, ARENAS = 6, 4, 4
+"""So many at most; all stand in the table of corpora and on the pages of challenges and arenas."""
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """The corpora that one may see, with their findings, and open rounds with their leaders."""
+    """The corpora that one may see, with their findings, open rounds with their leaders, and open
+    arenas."""
     versions = corpora_with_counts(request.user)
     table = corpora_table(versions)
     cards = corpora_with_findings(versions, CARDS)
@@ -33,6 +35,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "rounds": [
             one for one in rounds_now(request.user, timezone.now(), ROUNDS) if one.phase == "open"
         ],
+        "arenas": public_arenas().filter(is_open=True)[:ARENAS],
         "table": table,
     }
     return page(request, "home.html", context, [table])

@@ -24,6 +24,7 @@ from dialeval_site.home import CARDS, ROUNDS
 from leaderboard.models import Analysis
 from leaderboard.pages.metrics.finding import corpora_with_findings
 from leaderboard.results import all_kinds, answer_cache
+from tests.campaigns.arenas import made_arena
 from tests.campaigns.sets import made_user, made_version
 from tests.challenges.sets import open_challenge, open_round, team_with_member
 
@@ -117,6 +118,19 @@ def test_a_corpus_opens_with_its_finding_or_says_that_there_is_none() -> None:
     text = text_of(Client(), "/corpora/tea-talks/")
     assert "length correlates best with human ratings: r = 0.66" in text
     assert none not in text
+
+
+def test_open_arenas_of_everybody_are_listed_and_say_nothing_of_their_systems() -> None:
+    """Others are closed, by invitation, or not opened yet."""
+    arena = made_arena(name="Which is kinder")
+    made_arena(name="Closed already", is_open=False)
+    made_arena(name="By link", is_public=False)
+    text = text_of(Client())
+    assert "Open arenas All arenas Which is kinder open" in text
+    assert "Votes 0" in text
+    assert "Closed already" not in text
+    assert "By link" not in text
+    assert not [one.name for one in arena.systems.all() if one.name in text]
 
 
 def test_a_corpus_without_ratings_has_no_finding() -> None:
