@@ -6,7 +6,7 @@ import csv
 import html
 import io
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from leaderboard.challenges.board.history import TeamHistory, history_figure
 from leaderboard.challenges.models import Round
 from tests.campaigns.sets import made_user
 from tests.challenges.boards import around, baseline_of, board_round, scored_with, team_of_one
@@ -254,6 +255,17 @@ def test_the_history_has_the_submissions_that_improved_a_team_s_best_score() -> 
     points = [(row["cells"]["at"]["value"], row["cells"]["score"]["value"]) for row in file["rows"]]
     assert [at for at, _ in points] == ["2026-11-01 12:00:00", "2026-11-01 14:00:00"]
     assert [score for _, score in points] == pytest.approx([0.2, 0.3])
+
+
+def test_a_history_of_less_than_an_hour_is_drawn_in_the_middle_of_more() -> None:
+    noon = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    team = TeamHistory("Ours", 0, ((noon, 0.5),))
+    short, long = (
+        history_figure([team], metric="word_f1", until=noon + passed).layout["xaxis"]
+        for passed in (timedelta(seconds=1), timedelta(days=2))
+    )
+    assert short["range"] == ["2026-11-20 11:00:00", "2026-11-20 13:00:01"]
+    assert "range" not in long
 
 
 def test_the_history_says_nothing_of_a_private_board_or_of_one_that_counts_nothing() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from common.tables.markers import colour, colour_number, shape
@@ -13,6 +13,8 @@ from common.tables.table import Cell, Column, Row, Table
 from leaderboard.figures.drawing import chart_layout, escape_latex
 from leaderboard.figures.figure import Figure
 
+SHORTEST_AXIS = timedelta(hours=1)
+"""Less is drawn in the middle of more, so that an axis does not count tenths of a second."""
 TEAMS_DRAWN = 12
 """More lines cannot be told from each other; the data have all."""
 
@@ -65,6 +67,10 @@ def history_figure(
     drawn = teams[:TEAMS_DRAWN]
     layout = chart_layout("submitted (UTC)", metric)
     layout["xaxis"] |= {"type": "date"}
+    begun = min(at for one in drawn for at, _ in one.points)
+    if until - begun < SHORTEST_AXIS:
+        ends = begun - SHORTEST_AXIS, until + SHORTEST_AXIS
+        layout["xaxis"]["range"] = [_written_time(end) for end in ends]
     if baseline is not None:
         layout["shapes"] = [
             {
