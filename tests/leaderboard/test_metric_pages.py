@@ -376,6 +376,18 @@ def test_every_metric_is_in_one_group_and_leads_to_its_page(client: Client) -> N
     assert 'href="/metrics/bleu_4/"' in page(client, "/metrics/")
 
 
+def test_a_search_leaves_the_metrics_with_these_words_in_their_name_or_beside_it(
+    client: Client,
+) -> None:
+    one = page(client, "/metrics/?q=METEOR")
+    assert 'href="/metrics/meteor/"' in one
+    assert 'href="/metrics/bleu_4/"' not in one
+    assert "Not available as released" not in one
+    assert 'href="/metrics/meteor/"' in page(client, "/metrics/?q=scattered")  # of its description
+    assert "Not available as released" in page(client, "/metrics/?q=dynaeval")
+    assert "No metric has this" in page(client, "/metrics/?q=%00%3Cb%3E")
+
+
 def test_published_metrics_that_cannot_be_loaded_are_named_with_the_reason(client: Client) -> None:
     rows = table(client, "not-available", "/metrics/")
     assert [row["metric"] for row in rows] == [

@@ -89,8 +89,20 @@ _GONE = Kind("gone", "Not installed here", "The package that brought them was ta
 _KINDS = (_REFERENCES, _CONTEXTS, _NEXT_LABELS, _SYSTEMS, _JUDGES, _GONE)
 
 
-def metrics_table() -> Table:
-    return Table("metrics", "Metrics", COLUMNS, tuple(map(_row, all_metrics().values())))
+def metrics_table(search: str = "") -> Table:
+    """All metrics, or those that fit a search."""
+    rows = map(_row, all_metrics().values())
+    return Table("metrics", "Metrics", COLUMNS, tuple(row for row in rows if _fits(row, search)))
+
+
+def _fits(row: Row, search: str) -> bool:
+    """Whether the metric's name, or the words beside it, have the search."""
+    beside = row.cells.get("summary") or row.cells["why"]
+    return search.casefold() in f"{row.cells['metric'].value} {beside.value}".casefold()
+
+
+def _count(metrics: int) -> str:
+    return "1 metric" if metrics == 1 else f"{metrics} metrics"
 
 
 def metric_groups(metrics: Table) -> list[Group]:
@@ -98,26 +110,16 @@ def metric_groups(metrics: Table) -> list[Group]:
     metric can be computed is looked for on the disk, so the rows are made once."""
     groups = []
     for kind, rows in by_kind(metrics.rows, lambda row: row.cells["metric"].value):
-        caption = "1 metric" if len(rows) == 1 else f"{len(rows)} metrics"
-        groups.append(
-            Group(
-                kind.heading,
-                kind.words,
-                Table(f"metrics-{kind.key}", caption, COLUMNS, tuple(rows)),
-            )
-        )
+        table = Table(f"metrics-{kind.key}", _count(len(rows)), COLUMNS, tuple(rows))
+        groups.append(Group(kind.heading, kind.words, table))
     return groups
 
 
-def not_available_table() -> Table:
-    """Published metrics that cannot be computed here, each with a link to what was released of
-    it."""
-    return Table(
-        "not-available",
-        f"{len(NOT_AVAILABLE)} metrics",
-        NOT_AVAILABLE_COLUMNS,
-        tuple(map(_without, NOT_AVAILABLE)),
-    )
+def not_available_table(search: str = "") -> Table:
+    """Published metrics that cannot be computed here and fit a search, each with a link to what was
+    released of it."""
+    rows = tuple(row for row in map(_without, NOT_AVAILABLE) if _fits(row, search))
+    return Table("not-available", _count(len(rows)), NOT_AVAILABLE_COLUMNS, rows)
 
 
 def _without(one: NotAvailable) -> Row:

@@ -121,8 +121,8 @@ def provenance_table(version: CorpusVersion) -> Table:
     two models."""
     columns = (
         Column("metric", "Metric"),
-        Column("systems", "Systems", "number", decimals=0),
-        Column("responses", "Responses", "number", decimals=0),
+        Column("systems", "Systems", "number", decimals=0, detail=True),
+        Column("responses", "Responses", "number", decimals=0, detail=True),
         Column(
             "rate",
             "Responses/s",
@@ -136,9 +136,15 @@ def provenance_table(version: CorpusVersion) -> Table:
             "number",
             decimals=0,
             help="Systems of which the metric remarked on a score.",
+            detail=True,
         ),
-        Column("model", "Model", help="Name and revision: the start of a hash of the weights."),
-        Column("device", "Device"),
+        Column(
+            "model",
+            "Model",
+            help="Name and revision: the start of a hash of the weights.",
+            detail=True,
+        ),
+        Column("device", "Device", detail=True),
     )
     done = queries.runs_of(version).filter(state=State.DONE)
     # Runs that were claimed together began at one moment, and their time counts once.

@@ -33,6 +33,7 @@ from workers.runs.metric_list import (
 from workers.runs.progress import provenance_table
 from workers.runs.tables import failed_table, run_progress
 
+LONGEST_SEARCH = 80
 SEEN = "X-Seen"
 """What the page that asks again has: see ``Progress.mark``."""
 
@@ -59,8 +60,10 @@ def _organisers_only(user: Any) -> None:
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """The metrics of this installation, by metric type."""
-    table, others = metrics_table(), not_available_table()
+    """The metrics of this installation, by metric type; with ``q`` those that have it in their name
+    or description."""
+    search = request.GET.get("q", "").strip()[:LONGEST_SEARCH]
+    table, others = metrics_table(search), not_available_table(search)
     groups = metric_groups(table)
     context = {
         "section": "metrics",
@@ -68,6 +71,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         "groups": groups,
         "shown": SHOWN,
         "not_available": others,
+        "search": search,
     }
     return page(
         request,
