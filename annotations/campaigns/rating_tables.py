@@ -275,7 +275,7 @@ def ratings_table(campaign: Campaign, ratings: Iterable[Assignment]) -> Table:
             help=_("Version it was made under."),
             detail=True,
         ),
-        Column("at", _("Rated, UTC")),
+        Column("at", _("Rated, UTC"), detail=True),
     )
     listed = list(ratings)
     names = systems_of(key for rating in listed for key in rating.shown or ())
