@@ -64,7 +64,7 @@ OURS: dict[str, tuple[str, ...]] = {
 }
 """The row of the paper → the metrics whose configurations stand beside it."""
 AS_THE_PAPER = {
-    "bleu_2": "bleu_2[normalize=false,tokenize=parlai]",
+    "bleu_2": "bleu_2[lowercase=true,normalize=false,smooth=none,tokenize=parlai]",
     "rouge_l": "rouge_l[normalize=false,stem=true,tokenize=rouge-score]",
     "meteor": "meteor[normalize=false,tokenize=parlai]",
 }

@@ -1,5 +1,5 @@
-"""BLEU-1 to BLEU-4 of one response, with NLTK's smoothing method 1 (Papineni et al., 2002; Chen and
-Cherry, 2014).
+"""BLEU-1 to BLEU-4 of one response, with NLTK's smoothing method 1 or without smoothing (Papineni et
+al., 2002; Chen and Cherry, 2014).
 
 BLEU-N = BP · exp(1/N · Σ log p_n), n = 1..N. p_n is the share of the response's n-grams that a
 reference holds, each counted at most as often as in the reference that has it most often (equation
@@ -11,32 +11,44 @@ r/c) where the response (c words) is not longer than the reference closest in le
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from workers.metrics.base import Metric, OptionValue
+from workers.metrics.base import Metric, Option, OptionValue
 from workers.metrics.common.against_references import AgainstReferences
 from workers.metrics.common.lexical import TokenisedText
-from workers.metrics.common.tokenisation import OPTIONS
+from workers.metrics.common.tokenisation import LOWERCASE, OPTIONS
 
 EPSILON = 1e-12
 """ComperDial's and ParlAI's choice: a missing order all but removes the response, yet keeps an
 order among them."""
 MAX_ORDER = 4
+SMOOTH = Option(
+    "smooth",
+    "method1",
+    "an order without a match: method1, 1e-12 matches; none, the smallest positive number as its "
+    "precision, as NLTK without smoothing",
+    ("method1", "none"),
+)
 
 
 def sentence_bleu(
-    response: TokenisedText, references: Sequence[TokenisedText], max_order: int
+    response: TokenisedText,
+    references: Sequence[TokenisedText],
+    max_order: int,
+    is_smoothed: bool = True,
 ) -> float:
     """Sentence BLEU with uniform weights.
 
     Args:
         references: at least one.
         max_order: N, words in the longest n-gram, from 1.
+        is_smoothed: whether an order without a match counts as ε = 1e-12 matches (method 1 of Chen
+            and Cherry, 2014); else its precision is the smallest positive number, as NLTK's.
 
     Returns:
-        In [0, 1]; 0 where not even a word matches. An order without a match counts as ε = 1e-12
-        matches (method 1 of Chen and Cherry, 2014), and a response shorter than an order as one
+        In [0, 1]; 0 where not even a word matches. A response shorter than an order counts as one
         n-gram of it, unmatched.
 
     BLEU-N = BP · exp(1/N · Σ log p_n), n = 1..N (Papineni et al., 2002).
@@ -48,7 +60,8 @@ def sentence_bleu(
     length = len(response.tokens)
     # A response shorter than the order counts as one n-gram, unmatched.
     precisions = (
-        (count or EPSILON) / max(1, length - order) for order, count in enumerate(matched)
+        (count or EPSILON) / max(1, length - order) if count or is_smoothed else sys.float_info.min
+        for order, count in enumerate(matched)
     )
     return brevity_penalty(length, references) * math.exp(
         math.fsum([weight * math.log(p) for p in precisions])
@@ -109,7 +122,9 @@ def brevity_penalty(response_length: int, references: Sequence[TokenisedText]) -
 
 
 def _build(max_order: int, options: Mapping[str, OptionValue]) -> AgainstReferences:
-    return AgainstReferences(options, partial(sentence_bleu, max_order=max_order))
+    is_smoothed = options["smooth"] == "method1"
+    compare = partial(sentence_bleu, max_order=max_order, is_smoothed=is_smoothed)
+    return AgainstReferences(options, compare)
 
 
 _EQUATION = r"""
@@ -125,7 +140,7 @@ counts at most as often as in the reference r that has it most often. The factor
 h that is shorter than the reference pay for it.
 
 An order without a match would make the whole product 0, so it counts as 1e-12 matches (method 1 of
-Chen and Cherry, 2014). Single turns are thereby told apart mostly by the longest n-gram that
+Chen and Cherry, 2014), or not (smooth=none). Single turns are thereby told apart mostly by the longest n-gram that
 matches, and scores near 0 differ by powers of ten. A response without any word of a reference is 0.
 
 A system's score is the mean over its turns. Corpus BLEU, which sums the counts of all turns first,
@@ -133,7 +148,8 @@ is another number.
 
 The reference closest in length counts for B, of two the shorter. A response of fewer than n words
 counts as one n-gram without a match. On the same tokens the score equals NLTK's `sentence_bleu`
-with weights 1/N and `SmoothingFunction(epsilon=1e-12).method1`, which is ComperDial's setting."""
+with weights 1/N and `SmoothingFunction(epsilon=1e-12).method1`, which is ComperDial's setting; with
+smooth=none, without a smoothing function, DEnsity's with lowercase=true."""
 
 
 def _declare(max_order: int) -> Metric:
@@ -146,12 +162,8 @@ def _declare(max_order: int) -> Metric:
         "Translation, ACL",
         build=partial(_build, max_order),
         needs=frozenset({"reference"}),
-        options=OPTIONS,
-        signature_facts=(
-            ("smooth", "method1"),
-            ("epsilon", repr(EPSILON)),
-            ("references", "clipped"),
-        ),
+        options=(*OPTIONS, SMOOTH, LOWERCASE),
+        signature_facts=(("epsilon", repr(EPSILON)), ("references", "clipped")),
         equation=_EQUATION.replace("N", str(max_order)),
         description=_DESCRIPTION,
     )

@@ -20,7 +20,7 @@ from workers.metrics.base import (
     Score,
 )
 from workers.metrics.common.against_references import NO_READABLE_REFERENCE
-from workers.metrics.common.tokenisation import SACREBLEU, UNICODE, corpus_tokeniser
+from workers.metrics.common.tokenisation import LOWERCASE, SACREBLEU, UNICODE, corpus_tokeniser
 from workers.metrics.common.unicode_folding import fold
 
 TOKENIZE = Option(
@@ -30,7 +30,6 @@ TOKENIZE = Option(
     "treebank: NLTK's",
     ("auto", *SACREBLEU, "treebank", "none"),
 )
-LOWERCASE = Option("lowercase", False, "compare in lower case")
 SMOOTH = Option(
     "smooth",
     "exp",

@@ -2,6 +2,7 @@
 tokens."""
 
 import math
+import sys
 from collections.abc import Sequence
 
 import pytest
@@ -54,6 +55,20 @@ def test_bleu_2_is_a_geometric_mean() -> None:
 def test_an_order_without_a_match_counts_epsilon() -> None:
     # u x against v u: p1 = 1/2, p2 = 1e-12/1.
     assert score("bleu_2", "u x", "v u") == pytest.approx(math.sqrt(0.5 * 1e-12), rel=1e-9)
+
+
+def test_without_smoothing_it_equals_nltk() -> None:
+    # u x against u v: p1 = 1/2, p2 the smallest positive number.
+    without = score("bleu_2[smooth=none]", "u x", "u v")
+    assert without == pytest.approx(math.sqrt(0.5 * sys.float_info.min))
+    with pytest.warns(UserWarning, match="0 counts"):
+        assert without == pytest.approx(sentence_bleu([["u", "v"]], ["u", "x"], (0.5, 0.5)))
+
+
+def test_capitals_are_other_letters_unless_they_are_lowered() -> None:
+    of_words = "bleu_1[normalize=false,tokenize=parlai"
+    assert score(f"{of_words}]", "u V", "U V") == pytest.approx(0.5)
+    assert score(f"{of_words},lowercase=true]", "u V", "U V") == pytest.approx(1.0)
 
 
 def test_clipping_takes_the_reference_that_has_the_word_most_often() -> None:

@@ -43,7 +43,11 @@ def _with_meter() -> Iterator[None]:
 
 
 def test_a_name_alone_has_the_defaults() -> None:
-    assert parse("bleu_4").options == {"normalize": True, "tokenize": "auto", "unicode": "fold"}
+    assert parse("word_f1").options == {
+        "normalize": True,
+        "tokenize": "auto",
+        "unicode": "fold",
+    }
 
 
 def test_values_have_the_type_of_their_default() -> None:
@@ -95,7 +99,7 @@ def test_any_text_value_survives_being_written_and_read(value: str) -> None:
     [
         ("blue_4", 'unknown metric "blue_4"; nearest: bleu_4'),
         ("zzzzzz", 'unknown metric "zzzzzz"; there are: word_f1'),
-        ("bleu_4[smooth=1]", 'bleu_4 has no option "smooth"; its options: normalize'),
+        ("bleu_4[smoother=1]", 'bleu_4 has no option "smoother"; its options: normalize'),
         ("bleu_4[normalize=maybe]", 'option "normalize" must be true or false, not "maybe"'),
         ("bleu_4[normalize]", '"normalize" is not an option: write key=value'),
         ("bleu_4[normalize=true,normalize=false]", 'option "normalize" is given twice'),
@@ -154,7 +158,7 @@ def test_code_is_checked_like_text() -> None:
 def test_the_signature_holds_every_option_the_facts_and_what_it_is_given() -> None:
     assert parse("bleu_4").signature(corpus="usr@2f", n=300, seed=None) == (
         "metric:bleu_4|version:2|normalize:true|tokenize:auto|unicode:fold|smooth:method1|"
-        "epsilon:1e-12|references:clipped|corpus:usr@2f|n:300"
+        "lowercase:false|epsilon:1e-12|references:clipped|corpus:usr@2f|n:300"
     )
 
 

@@ -56,6 +56,7 @@ UNICODE = Option(
     ("fold", "none"),
 )
 OPTIONS = (NORMALIZE, TOKENIZE, UNICODE)
+LOWERCASE = Option("lowercase", False, "compare in lower case")
 
 _BY_LANGUAGE = {
     **dict.fromkeys(("", "en"), "words"),
@@ -107,6 +108,7 @@ class Tokenisation:
     content_only: bool = False
     """ROUGE's: nothing but letters, figures and symbols, in lower case, normalised or not."""
     stem: bool = False
+    lowercase: bool = False
 
     @classmethod
     def of(
@@ -116,7 +118,7 @@ class Tokenisation:
 
         Args:
             options: values of ``tokenize``, ``normalize``, ``unicode`` and, where the metric has
-                it, ``stem``.
+                them, ``stem`` and ``lowercase``.
             language: a code such as ``en``; "" where it is not known.
             content_only: whether tokens are letters, figures and symbols only, in lower case, as
                 for ROUGE.
@@ -135,6 +137,7 @@ class Tokenisation:
             has_dotless_i=language in ("tr", "az"),
             content_only=content_only,
             stem=bool(options.get("stem", False)),
+            lowercase=bool(options.get("lowercase", False)),
         )
 
     @property
@@ -184,6 +187,8 @@ def _remembered(settings: Tokenisation) -> Analysis:
 
 def _tokens(settings: Tokenisation) -> Analysis:
     cut = _cut(settings)
+    if settings.lowercase:
+        return lambda text: TokenisedText(tuple(cut(text.lower())))
     return lambda text: TokenisedText(tuple(cut(text)))
 
 
