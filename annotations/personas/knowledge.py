@@ -3,7 +3,7 @@ per aspect.
 
 PeaCoK (Gao et al. 2023) describes a head persona in four aspects, each with or without a
 relationship to others; so an attribute stands under one of eight keys. A list of PeaCoK's triples
-is read, too, and put into sentences. The files beside this module are our own writing.
+is read, too, each a list or a text with tabs, and put into sentences. The files beside this module are our own writing.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _heads(path: Path) -> tuple[Head, ...]:
     problems = Problems(path.name)
     elements = array_elements(path, problems)
     first = next(elements, None)
-    if first is not None and isinstance(first[1], list):
+    if first is not None and isinstance(first[1], list | str):
         heads = _heads_of_triples(chain([first], elements), problems)
     else:
         heads = _heads_of_rows(chain([first] if first else [], elements), problems)
@@ -151,11 +151,13 @@ def _heads_of_triples(elements: Iterable[tuple[str, Any]], problems: Problems) -
 
 def _triple(value: Any, where: str, problems: Problems) -> tuple[str, str, str] | None:
     """Head, aspect and tail."""
-    if not (isinstance(value, list) and len(value) == 3 and all(isinstance(p, str) for p in value)):
-        problems.add(where, "", "must be a list of three texts: head, relation and tail")
+    parts = value.split("\t") if isinstance(value, str) else value
+    if not (isinstance(parts, list) and len(parts) == 3 and all(isinstance(p, str) for p in parts)):
+        reason = "must be three texts in a list or between tabs: head, relation and tail"
+        problems.add(where, "", reason)
         return None
-    head, relation, tail = value
-    for place, text in enumerate(value):
+    head, relation, tail = parts
+    for place, text in enumerate(parts):
         if fault := text_fault(text, LONGEST_TRIPLE):
             problems.add(where, f"[{place}]", fault)
             return None

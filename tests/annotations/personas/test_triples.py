@@ -41,6 +41,12 @@ def test_tails_become_sentences_of_their_aspects(tmp_path: Path) -> None:
     assert others[1].attributes["experience"][0].text == "I made 1 pies in the past."
 
 
+def test_triples_between_tabs_are_the_same(tmp_path: Path) -> None:
+    rows = [*RANCHER, *OTHERS]
+    with_tabs = ["\t".join(row) for row in rows]
+    assert knowledge_of(tmp_path, with_tabs).heads == knowledge_of(tmp_path, rows).heads
+
+
 def test_a_persona_can_be_made_of_triples(tmp_path: Path) -> None:
     persona = make_persona(knowledge_of(tmp_path, [*RANCHER, *OTHERS]), Random(1))
     assert "I am a rancher." in persona.sentences or any("cook" in one for one in persona.sentences)
@@ -82,8 +88,12 @@ def test_gendered_words_become_neutral_where_there_is_a_word() -> None:
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        (["a", "experience"], "$[1]: must be a list of three texts: head, relation and tail"),
-        ({"head": "a"}, "$[1]: must be a list of three texts: head, relation and tail"),
+        (
+            ["a", "experience"],
+            "$[1]: must be three texts in a list or between tabs: head, relation",
+        ),
+        ({"head": "a"}, "$[1]: must be three texts in a list or between tabs: head, relation"),
+        ("a\texperience", "$[1]: must be three texts in a list or between tabs: head, relation"),
         (["a", "likes", "b"], "$[1][1]: 'likes' is no relation of PeaCoK's"),
         (["a", "experience", " "], "$[1][2]: is empty"),
         (["a\0", "experience", "b"], "$[1][0]: holds a NUL character"),

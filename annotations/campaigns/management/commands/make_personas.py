@@ -27,6 +27,7 @@ class Command(ConsoleCommand):
     Personas are made as a collection's rooms get them: docs/campaigns.md has the rules.
 
       manage.py make_personas --count 5 --seed 7
+      manage.py make_personas --knowledge peacok.json
     """
     reads_database = False
 
@@ -42,7 +43,7 @@ class Command(ConsoleCommand):
             "--knowledge",
             type=Path,
             metavar="FILE",
-            help="head personas with attributes, or X (default: the project's own)",
+            help="head personas with attributes, or PeaCoK's triples (default: the project's own)",
         )
         add_format_argument(parser)
 
