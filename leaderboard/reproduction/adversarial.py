@@ -327,6 +327,7 @@ def _compared(
         "higher": sum(hits),
         "equal": equal,
         "undefined": without.total(),
+        **({"undefined_reasons": dict(without.most_common())} if without else {}),
         "accuracy": accuracy,
     }
 

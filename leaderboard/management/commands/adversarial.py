@@ -192,7 +192,7 @@ class Command(ConsoleCommand):
         self.stdout.write(
             "Shares of answers that score higher, with 95 % intervals over dialogues."
         )
-        for note in document["notes"]:
+        for note in (*adversarial.undefined_text(document), *document["notes"]):
             self.stdout.write(note)
 
 

@@ -3,6 +3,7 @@ answer."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -68,6 +69,17 @@ def text_rows(document: dict[str, Any]) -> list[list[str]]:
 
 def _text_cell(accuracy: dict[str, Any]) -> str:
     return Dash(accuracy["reason"]) if accuracy["value"] is None else figure_with_interval(accuracy)
+
+
+def undefined_text(document: dict[str, Any]) -> Iterator[str]:
+    """Of each metric with pairs that have no score: why, and how many."""
+    for metric, rows in _by_metric(document).items():
+        reasons = Counter[str]()
+        for row in rows:
+            reasons.update(row.get("undefined_reasons", {}))
+        if reasons:
+            listed = "; ".join(f"{reason} ({count:,})" for reason, count in reasons.most_common())
+            yield f"{metric}, pairs without a score: {listed}."
 
 
 def to_csv(document: dict[str, Any]) -> str:
