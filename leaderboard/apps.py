@@ -6,6 +6,7 @@ class LeaderboardConfig(AppConfig):
 
     def ready(self) -> None:
         # Each registers kinds of stored answers.
+        import leaderboard.pages.cases.query
         import leaderboard.pages.fewer_ratings.query
         import leaderboard.pages.judges.bias
         import leaderboard.pages.judges.items

@@ -2,6 +2,7 @@ from django.urls import include, path
 
 from leaderboard.pages.additions import view as additions
 from leaderboard.pages.arena import view as arena
+from leaderboard.pages.cases import view as cases
 from leaderboard.pages.dialogue import view as dialogue
 from leaderboard.pages.export import view as export
 from leaderboard.pages.fewer_ratings import view as fewer_ratings
@@ -13,6 +14,7 @@ from leaderboard.pages.metrics import view as metrics
 from leaderboard.pages.preferences import view as preferences
 from leaderboard.pages.published import view as published
 from leaderboard.pages.raters import view as raters
+from leaderboard.pages.subset import view as subset
 from leaderboard.pages.system_pair import view as system_pair
 from leaderboard.pages.systems import view as systems
 from leaderboard.pages.training import view as training
@@ -24,8 +26,10 @@ urlpatterns = [
     path("analyses/<str:key>/retry/", analysis_pages.try_again, name="analysis-retry"),
     path("arenas/<slug:slug>/leaderboard/", arena.leaderboard, name="arena-leaderboard"),
     path("corpora/<slug:slug>/add/", additions.add_to_corpus, name="corpus-add"),
+    path("corpora/<slug:slug>/subset/", subset.cut_subset, name="corpus-subset"),
     path("corpora/<slug:slug>/export/", export.export, name="corpus-export"),
     path("corpora/<slug:slug>/metrics/", metrics.metrics, name="metric-leaderboard"),
+    path("corpora/<slug:slug>/metrics/cases/", cases.case_study, name="case-study"),
     path("corpora/<slug:slug>/metrics/heat-map/", maps.heat_map, name="metric-heat-map"),
     path("corpora/<slug:slug>/metrics/published/", published.published, name="published-tables"),
     path(

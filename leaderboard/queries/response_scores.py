@@ -11,8 +11,10 @@ from annotations.formats.records import Level
 from annotations.formats.subset import Place
 from annotations.models import CorpusVersion
 from leaderboard.queries.exported_scores import exported_scores
-from leaderboard.queries.submitted import named_metrics
-from workers.metrics.common.configuration import parse
+from leaderboard.queries.submitted import HandedIn, named_metrics, shown_submitted_metrics
+from workers.metrics.common.configuration import parse, still_there
+from workers.models import MetricRun
+from workers.runs.queries import runs_of
 
 HUMAN = "human"
 """In a metric's place: the mean over raters."""
@@ -47,6 +49,20 @@ def response_scores(version: CorpusVersion, of: str, aspect: str) -> ResponseSco
         )
         raise NotFound(reason)
     return found
+
+
+def metrics_of_responses(version: CorpusVersion) -> list[str]:
+    """Names of finished configurations and submitted metrics that score responses."""
+    finished = (
+        runs_of(version)
+        .filter(state=MetricRun.State.DONE)
+        .order_by("configuration")
+        .values_list("configuration", "metric_version")
+        .distinct()
+    )
+    computed = [still_there(*one) for one in finished]
+    submitted = map(HandedIn.of, shown_submitted_metrics(version))
+    return [one.text for one in (*computed, *submitted) if one and "turn" in one.levels]
 
 
 def human_scores(version: CorpusVersion, aspect: str, level: Level) -> dict[Place, float]:

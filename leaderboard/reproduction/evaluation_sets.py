@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from random import Random
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annotations.formats.subset import Place
+
+FloatArray = NDArray[np.float64]
 
 
 class TooFewError(Exception):
@@ -35,6 +38,18 @@ class Cut:
     draw: int = 0
     balanced: bool = False
     seed: int = 0
+
+    @property
+    def text(self) -> str:
+        """The conditions, in the order in which they hold."""
+        parts = [
+            "" if self.at_least is None else f"at least {self.at_least:g}",
+            "" if self.below is None else f"below {self.below:g}",
+            f"the {self.highest} highest" if self.highest else "",
+            f"{self.draw} drawn by seed {self.seed}" if self.draw else "",
+            "as many of every system" if self.balanced else "",
+        ]
+        return ", ".join(filter(None, parts))
 
     def of(self, scores: Mapping[Place, float]) -> list[Place]:
         """The places of the set, in the order of ``scores``; of equal scores the earlier ones.
@@ -79,43 +94,35 @@ def _refuse_fewer(found: int, wanted: int, whose: str = "") -> None:
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A score among all of its kind.
+    """Scores among all of their kind, in arrays of their shape; NaN where there is no score.
 
     Attributes:
-        value: between the ends of the scale, linear between the lowest score of all and the
-            highest; None where all are equal.
-        rank_share: its rank (mean over ties), the best one last, divided by their number.
+        shares: 0 for the worst of all, 1 for the best, linear between; NaN where all are equal.
+        rank_shares: ranks (means over ties), the best one last, divided by their number.
     """
 
-    value: float | None
-    rank_share: float
+    shares: FloatArray
+    rank_shares: FloatArray
 
 
-def scaled(
-    scores: Mapping[Place, float], scale: tuple[float, float], *, higher_is_better: bool = True
-) -> dict[Place, Scaled]:
-    """All scores on one scale, the best at its upper end.
+def scaled(scores: FloatArray, *, higher_is_better: bool = True) -> Scaled:
+    """All scores between 0 and 1, with their ranks.
 
     Args:
-        scores: at least one.
-        scale: its lower and upper end.
+        scores: in any shape; NaN where there is none.
         higher_is_better: False for a distance.
     """
-    sign = 1.0 if higher_is_better else -1.0
-    values = sign * np.array([*scores.values()])
-    low, high = scale
-    spread = float(values.max() - values.min())
+    there = np.isfinite(scores)
+    values = scores[there] if higher_is_better else -scores[there]
+    shares, rank_shares = np.full(scores.shape, np.nan), np.full(scores.shape, np.nan)
+    if not len(values):
+        return Scaled(shares, rank_shares)
+    if spread := float(np.ptp(values)):
+        shares[there] = (values - values.min()) / spread
     ordered = np.sort(values)
-    ranks = (
-        np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") + 1
-    ) / 2
-    return {
-        place: Scaled(
-            low + (high - low) * float(value - values.min()) / spread if spread else None,
-            float(rank) / len(values),
-        )
-        for place, value, rank in zip(scores, values, ranks, strict=True)
-    }
+    ranks = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") + 1
+    rank_shares[there] = ranks / 2 / len(values)
+    return Scaled(shares, rank_shares)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ PARTS: Final = (
     "judges/",
 )
 MORE_PARTS: Final = (
+    "metrics/cases/",
     "metrics/compare/?first=word_f1&second=rouge_l",
     "metrics/heat-map/",
     "metrics/preferences/",
@@ -91,6 +92,7 @@ ORGANISERS: Final = [
     "/corpora/new/",
     f"{CORPUS}settings/",
     f"{CORPUS}add/",
+    f"{CORPUS}subset/",
     "/training/",
     "/judges/",
     "/judges/new/",

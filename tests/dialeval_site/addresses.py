@@ -13,7 +13,7 @@ from tests.dialeval_site.small_corpora import person
 
 METHODS = {"POST", "GET", "PUT", "PATCH", "DELETE"}
 STATISTICS = (
-    "corpus", "metric-leaderboard", "metric-heat-map", "response-map", "scatter",
+    "corpus", "metric-leaderboard", "case-study", "metric-heat-map", "response-map", "scatter",
     "metric-comparison", "system-leaderboard", "system-comparison", "agreement", "rater-effects",
     "fewer-ratings", "judge-hygiene",
 )  # fmt: skip

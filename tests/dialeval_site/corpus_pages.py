@@ -9,7 +9,7 @@ from django.urls import URLPattern, get_resolver, reverse
 
 ADDRESS = "corpora/<slug:slug>/"
 OF_ORGANISERS = {
-    *("corpus-settings", "corpus-add", "corpus-delete", "corpus-export"),
+    *("corpus-settings", "corpus-add", "corpus-subset", "corpus-delete", "corpus-export"),
     *("corpus-seen-by", "score", "retry-failed", "withdraw-waiting"),
     *("judge-runs", "judge-progress", "judge-estimate", "judge-start", "judge-stop"),
     *("judge-resume", "judge-budget", "judge-forget"),

@@ -84,6 +84,8 @@ def test_other_methods_are_refused_to_everybody(name: str) -> None:
         others.remove("POST")  # the form itself, see test_only_organisers_send_a_new_corpus
     if name == "corpus-add":
         others.remove("POST")  # the form itself, see tests/leaderboard/test_adding_to_a_corpus.py
+    if name == "corpus-subset":
+        others.remove("POST")  # the form itself, see tests/leaderboard/test_subset_page.py
     if name == "corpus-settings":
         others.remove("POST")  # see test_settings_do_not_tell_that_a_private_corpus_is_there
     if name == "logout":

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -52,24 +53,24 @@ def test_too_few_are_refused(cut: Cut, message: str) -> None:
         cut.of(SCORES)
 
 
-def test_scores_are_put_on_a_scale_with_their_ranks() -> None:
-    """0, 2, 2, 10 on 1 to 5: 1 + 4 · .2 = 1.8; the two in the middle have rank 2.5 of 4."""
-    places = [("d", turn, "echo") for turn in range(4)]
-    found = scaled(dict(zip(places, (0.0, 2.0, 2.0, 10.0), strict=True)), (1.0, 5.0))
-    assert [found[one].value for one in places] == pytest.approx([1, 1.8, 1.8, 5])
-    assert [found[one].rank_share for one in places] == pytest.approx([0.25, 0.625, 0.625, 1])
+def test_scores_are_put_between_the_worst_and_the_best_with_their_ranks() -> None:
+    """0, 2, 2, 10: 2 is at 2/10; the two in the middle have rank 2.5 of 4. What is missing does not
+    count."""
+    found = scaled(np.array([[0.0, 2.0, np.nan], [2.0, 10.0, np.nan]]))
+    nan = pytest.approx(np.nan, nan_ok=True)
+    assert found.shares.tolist() == [[0, pytest.approx(0.2), nan], [pytest.approx(0.2), 1, nan]]
+    assert found.rank_shares.tolist() == [[0.25, 0.625, nan], [0.625, 1, nan]]
 
 
 def test_of_a_distance_the_smallest_is_at_the_upper_end() -> None:
-    scores = {("d", 0, "echo"): 3.0, ("d", 1, "echo"): 7.0}
-    near, far = scaled(scores, (0.0, 1.0), higher_is_better=False).values()
-    assert (near.value, near.rank_share, far.value, far.rank_share) == (1.0, 1.0, 0.0, 0.5)
+    found = scaled(np.array([3.0, 7.0]), higher_is_better=False)
+    assert (found.shares.tolist(), found.rank_shares.tolist()) == ([1, 0], [1, 0.5])
 
 
 def test_equal_scores_have_no_place_on_a_scale() -> None:
-    (one, other) = scaled({("d", 0, "echo"): 2.0, ("d", 1, "echo"): 2.0}, (1.0, 5.0)).values()
-    assert one.value is other.value is None
-    assert one.rank_share == 0.75
+    found = scaled(np.array([2.0, 2.0]))
+    assert np.isnan(found.shares).all()
+    assert found.rank_shares.tolist() == [0.75, 0.75]
 
 
 def test_dialogues_below_the_mean_of_their_turns_are_found() -> None:
@@ -100,7 +101,7 @@ def test_a_subset_by_people_s_scores(rated: Rated, tmp_path: Path, capsys) -> No
     rated(FOUR_RESPONSES)
     target = tmp_path / "positive.jsonl"
     call_command("subset", "small", "--by", "human", "--at-least", "3", "--to", str(target))
-    assert "2 of 4 responses, mean human score 3.500" in capsys.readouterr().out
+    assert "2 of 4 responses, mean human score (overall) 3.500" in capsys.readouterr().out
 
 
 @pytest.mark.django_db

@@ -162,6 +162,7 @@ def of_the_corpus(**parameters: Any) -> Callable[[Path], Given]:
 REQUESTED: dict[str, Callable[[Path], Given]] = {
     "arena": of_an_arena,
     "correlations": of_the_corpus(aspect="overall"),
+    "cases": of_the_corpus(aspect="overall", seed=0),
     "comparisons": of_the_corpus(aspect="overall", level="turn"),
     "separating": of_the_corpus(aspect="overall"),
     "metric-correlations": of_the_corpus(),

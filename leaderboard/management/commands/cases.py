@@ -1,28 +1,21 @@
 from __future__ import annotations
 
-from random import Random
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand, add_format_argument, figure, parse_integer
 from annotations.corpora.queries import NotFound, resolve_aspects, version_of
-from annotations.corpora.record_stream import records_of
-from annotations.formats.records import DialogueRecord, ResponseRecord
-from annotations.formats.subset import Place, subset
 from annotations.models import CorpusVersion
 from common.tables.dash import Dash
-from leaderboard.queries.response_scores import (
-    HUMAN,
-    ResponseScores,
-    human_scores,
-    response_scores,
-)
-from leaderboard.reproduction.evaluation_sets import rated_lower_as_a_whole, scaled
-from workers.metrics.common.configuration import ConfigurationError, parts_of_list
+from leaderboard.queries.case_study import DRAWN, case_study
+from leaderboard.queries.response_scores import HUMAN, human_scores
+from leaderboard.queries.submitted import named_metrics
+from leaderboard.reproduction.evaluation_sets import rated_lower_as_a_whole
+from workers.metrics.common.configuration import ConfigurationError
 
-ALL_EQUAL = "all scores are equal"
-NO_SCORE = "no score of this response"
+EVERY = 1_000_000
+"""Of a dialogue's responses."""
 
 
 class Command(ConsoleCommand):
@@ -51,7 +44,7 @@ class Command(ConsoleCommand):
         )
         parser.add_argument("--dialogue", metavar="ID", help="the responses of one dialogue")
         parser.add_argument(
-            "--draw", type=parse_integer(1), default=4, metavar="N", help="responses drawn (4)"
+            "--draw", type=parse_integer(1), default=DRAWN, metavar="N", help="responses drawn (4)"
         )
         parser.add_argument("--seed", type=parse_integer(0), default=0, help="of the draw")
         parser.add_argument(
@@ -78,40 +71,44 @@ class Command(ConsoleCommand):
 
     def _cases(self, version: CorpusVersion, aspect: str, options: dict[str, Any]) -> None:
         low, high = map(float, options["scale"].split("-"))
-        given = [
-            response_scores(version, of, aspect)
-            for of in (HUMAN, *parts_of_list(options["metrics"]))
-        ]
-        of_scores = [
-            (one, scaled(one.by_place, (low, high), higher_is_better=one.higher_is_better))
-            for one in given
-        ]
-        places = _chosen(given[0], options)
-        texts = _texts(version, places)
+        metrics = list(named_metrics(version, options["metrics"]))
+        study = case_study(
+            version,
+            aspect,
+            metrics,
+            dialogue=_position(version, options["dialogue"]),
+            most=EVERY if options["dialogue"] else options["draw"],
+            seed=options["seed"],
+        )
+        if not study.cases:
+            of_dialogue = f"nobody rated responses of a dialogue {options['dialogue']}"
+            raise CommandError(study.reason or of_dialogue)
         cases = [
             {
-                "dialogue": place[0],
-                "turn": place[1],
-                "system": place[2],
-                **texts[place],
+                "dialogue": case.dialogue,
+                "turn": case.turn,
+                "system": case.system,
+                "context": [{"speaker": speaker, "text": text} for speaker, text in case.context],
+                "references": list(case.references),
+                "response": case.response,
                 "scores": [
-                    {"of": one.of, "value": None, "reason": NO_SCORE}
-                    if (found := of_all.get(place)) is None
+                    {"of": of, "value": None, "reason": one.reason}
+                    if one.score is None
                     else {
-                        "of": one.of,
-                        "score": one.by_place[place],
-                        "value": found.value,
-                        "rank_share": found.rank_share,
-                        **({"reason": ALL_EQUAL} if found.value is None else {}),
+                        "of": of,
+                        "score": one.score,
+                        "value": one.on_scale(low, high),
+                        "rank_share": one.rank_share,
+                        **({"reason": one.reason} if one.reason else {}),
                     }
-                    for one, of_all in of_scores
+                    for of, one in zip((HUMAN, *metrics), case.scores, strict=True)
                 ],
             }
-            for place in places
+            for case in study.cases
         ]
         document = {
-            "corpus": version.corpus.slug,
-            "corpus_version": version.label,
+            "corpus": study.corpus,
+            "corpus_version": study.corpus_version,
             "aspect": aspect,
             "scale": [low, high],
             "cases": cases,
@@ -179,30 +176,11 @@ class Command(ConsoleCommand):
         self.say(f"{len(found):,} of {len(dialogues):,} dialogues are rated lower as a whole")
 
 
-def _chosen(human: ResponseScores, options: dict[str, Any]) -> list[Place]:
-    places = list(human.by_place)
-    if options["dialogue"]:
-        of_dialogue = [place for place in places if place[0] == options["dialogue"]]
-        if not of_dialogue:
-            raise NotFound(f"nobody rated responses of a dialogue {options['dialogue']}")
-        return of_dialogue
-    return Random(options["seed"]).sample(places, min(options["draw"], len(places)))
-
-
-def _texts(version: CorpusVersion, places: list[Place]) -> dict[Place, dict[str, Any]]:
-    """Context, references and response of each place."""
-    texts: dict[Place, dict[str, Any]] = {}
-    dialogue: DialogueRecord | None = None
-    for record in subset(records_of(version), set(places)):
-        if isinstance(record, DialogueRecord):
-            dialogue = record
-        elif isinstance(record, ResponseRecord) and record.sample == 0 and dialogue is not None:
-            (turn,) = [one for one in dialogue.turns if one.number == record.turn]
-            texts[record.dialogue_id, record.turn, record.system] = {
-                "context": [
-                    {"speaker": one.speaker, "text": one.text} for one in dialogue.context_of(turn)
-                ],
-                "references": list(turn.references),
-                "response": record.text,
-            }
-    return texts
+def _position(version: CorpusVersion, dialogue: str | None) -> int | None:
+    if not dialogue:
+        return None
+    found = version.dialogues.filter(external_id=dialogue).values_list("position", flat=True)
+    position: int | None = found.first()
+    if position is None:
+        raise NotFound(f"nobody rated responses of a dialogue {dialogue}")
+    return position

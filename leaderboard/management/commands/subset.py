@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import math
 import os
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +8,10 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.console import ConsoleCommand, parse_integer
 from annotations.corpora.queries import NotFound, resolve_aspects, version_of
-from annotations.corpora.record_stream import records_of
-from annotations.formats.importers.canonical import canonical_line
-from annotations.formats.subset import subset
 from common.database import read_snapshot
 from common.temporary import temporary_folder
-from leaderboard.queries.response_scores import HUMAN, response_scores
 from leaderboard.reproduction.evaluation_sets import Cut, TooFewError
+from leaderboard.subsets import cut_set, write_set
 from workers.metrics.common.configuration import ConfigurationError
 
 
@@ -71,25 +66,18 @@ class Command(ConsoleCommand):
             with read_snapshot(), temporary_folder(beside=target) as folder:
                 version = version_of(options["corpus"])
                 aspect = resolve_aspects(version, options["aspect"])
-                scores = response_scores(version, options["by"], aspect)
-                places = cut.of(scores.by_place)
-                if not places:
-                    raise CommandError("no response fulfils the conditions")
+                chosen = cut_set(version, options["by"], aspect, cut)
                 file = folder / "subset.jsonl"
-                with file.open("w", encoding="utf-8", newline="\n") as lines:
-                    for record in subset(records_of(version), set(places)):
-                        lines.write(canonical_line(record) + "\n")
+                write_set(version, chosen, file)
                 os.replace(file, target)
         except (NotFound, ConfigurationError, TooFewError) as refusal:
             raise CommandError(str(refusal)) from None
         except OSError as refusal:
             raise CommandError(f"{target} cannot be written: {refusal.strerror}") from None
-        mean = math.fsum(scores.by_place[place] for place in places) / len(places)
-        by_system = Counter(system for _, _, system in places)
         self.stdout.write(
-            f"{target}: {len(places):,} of {len(scores.by_place):,} responses, mean "
-            f"{'human score' if scores.of == HUMAN else scores.of} {mean:.3f}; "
-            + ", ".join(f"{system} {count:,}" for system, count in sorted(by_system.items()))
+            f"{target}: {len(chosen.places):,} of {chosen.of:,} responses, mean {chosen.score} "
+            f"{chosen.mean:.3f}; "
+            + ", ".join(f"{system} {count:,}" for system, count in chosen.by_system.items())
         )
 
 

@@ -1,0 +1,1 @@
+"""Case studies: single responses with all scores on one scale."""

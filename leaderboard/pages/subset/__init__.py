@@ -1,0 +1,1 @@
+"""Cutting an evaluation set from a corpus."""
