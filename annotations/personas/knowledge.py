@@ -3,7 +3,8 @@ per aspect.
 
 PeaCoK (Gao et al. 2023) describes a head persona in four aspects, each with or without a
 relationship to others; so an attribute stands under one of eight keys. A list of PeaCoK's triples
-is read, too, each a list or a text with tabs, and put into sentences. The files beside this module are our own writing.
+is read, too, each a list or a text with tabs, and put into sentences. The files beside this module
+are our own writing.
 """
 
 from __future__ import annotations

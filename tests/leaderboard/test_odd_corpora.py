@@ -157,7 +157,7 @@ SHAPES = {
 
 PAGES = (
     "metrics/", "metrics/?variant=per_dialogue", "metrics/?variant=per_system",
-    "metrics/?level=system", "metrics/heat-map/",
+    "metrics/?level=system", "metrics/cases/", "metrics/heat-map/",
     "metrics/heat-map/?show=significance&aspect=overall",
     "metrics/heat-map/?show=significance&level=system&aspect=overall", "systems/", "systems/map/",
     "systems/fewer-ratings/", "systems/compare/", "agreement/", "agreement/raters/",

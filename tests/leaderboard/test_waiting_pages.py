@@ -82,6 +82,7 @@ def test_a_page_without_numbers_waits_and_asks_by_itself(version: CorpusVersion)
         ("metrics/", ["Metric leaderboard"]),
         ("metrics/plots/", ["Metrics", "Plots"]),
         ("metrics/compare/", ["Metrics", "Two metrics compared"]),
+        ("metrics/cases/", ["Metrics", "Case study"]),
         ("metrics/heat-map/", ["Metrics", "Heat map of metrics"]),
         ("systems/", ["Systems"]),
         ("systems/compare/", ["Systems", "Two systems"]),

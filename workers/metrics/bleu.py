@@ -1,5 +1,5 @@
-"""BLEU-1 to BLEU-4 of one response, with NLTK's smoothing method 1 or without smoothing (Papineni et
-al., 2002; Chen and Cherry, 2014).
+"""BLEU-1 to BLEU-4 of one response, with NLTK's smoothing method 1 or without smoothing (Papineni
+et al., 2002; Chen and Cherry, 2014).
 
 BLEU-N = BP · exp(1/N · Σ log p_n), n = 1..N. p_n is the share of the response's n-grams that a
 reference holds, each counted at most as often as in the reference that has it most often (equation
@@ -140,16 +140,17 @@ counts at most as often as in the reference r that has it most often. The factor
 h that is shorter than the reference pay for it.
 
 An order without a match would make the whole product 0, so it counts as 1e-12 matches (method 1 of
-Chen and Cherry, 2014), or not (smooth=none). Single turns are thereby told apart mostly by the longest n-gram that
-matches, and scores near 0 differ by powers of ten. A response without any word of a reference is 0.
+Chen and Cherry, 2014), or not (smooth=none). Single turns are thereby told apart mostly by the
+longest n-gram that matches, and scores near 0 differ by powers of ten. A response without any word
+of a reference is 0.
 
 A system's score is the mean over its turns. Corpus BLEU, which sums the counts of all turns first,
 is another number.
 
 The reference closest in length counts for B, of two the shorter. A response of fewer than n words
 counts as one n-gram without a match. On the same tokens the score equals NLTK's `sentence_bleu`
-with weights 1/N and `SmoothingFunction(epsilon=1e-12).method1`, which is ComperDial's setting; with
-smooth=none, without a smoothing function, DEnsity's with lowercase=true."""
+with weights 1/N and `SmoothingFunction(epsilon=1e-12).method1`, which is ComperDial's setting;
+with smooth=none, without a smoothing function: DEnsity's with lowercase=true."""
 
 
 def _declare(max_order: int) -> Metric:

@@ -23,8 +23,8 @@ SEEDS = 100
 
 @require_safe
 def case_study(request: HttpRequest, slug: str) -> HttpResponse:
-    """Responses with all scores on one scale: ``aspect``, ``scale`` (``1-5``, ``0-1``), ``seed`` (of
-    the draw, under 100) or ``dialogue`` (a position: its responses); ``download=cases.csv``."""
+    """Responses with all scores on one scale: ``aspect``, ``scale`` (``1-5``, ``0-1``), ``seed``
+    (of the draw, under 100) or ``dialogue`` (a position: its responses); ``download=cases.csv``."""
     version = version_or_404(request, slug)
     aspect = aspect_or_404(request, version)
     scale = request.GET.get("scale", "1-5")
