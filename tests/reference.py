@@ -276,7 +276,12 @@ def who_may() -> dict[str, tuple[str, str]]:
             got = row.roles.split() if isinstance(row.roles, str) else row.roles
             # The first row of a method is of what is open, those after it of exceptions.
             found.setdefault(row.name, {}).setdefault(row.method, _roles(roles, got))
-    for name in ("login", "corpus-new", "corpus-add"):  # whose POST tests of their own send
+    for name in (
+        "login",
+        "corpus-new",
+        "corpus-add",
+        "corpus-subset",
+    ):  # whose POST tests of their own send
         found[name]["POST"] = found[name]["GET"]
     return {
         name: (

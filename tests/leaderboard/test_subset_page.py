@@ -56,6 +56,14 @@ def test_a_set_becomes_a_corpus_with_its_ratings(organiser: Client) -> None:
     assert AuditEntry.objects.filter(action="corpus.imported", actor="olga").exists()
 
 
+def test_nobody_else_cuts_sets(organiser: Client) -> None:
+    others = Client()
+    assert sent(others)["Location"].startswith("/accounts/login/")
+    others.force_login(made_user("paul"))
+    assert sent(others).status_code == 403
+    assert Corpus.objects.count() == 1
+
+
 def test_the_same_set_twice_changes_nothing(organiser: Client) -> None:
     sent(organiser)
     assert sent(organiser)["Location"] == "/corpora/long/"
