@@ -49,7 +49,7 @@ Analysis.objects.filter(pk__in=[*some[1::3], *board.values_list("pk", flat=True)
 MOST_OF_A_KIND = 1
 PUBLIC = {
     "home", "metrics", "metric", "login", "sign-up", "corpus", "dialogues", "dialogue", "api-docs",
-    "metric-leaderboard", "case-study", "response-map", "system-leaderboard", "system-comparison",
+    "metric-leaderboard", "response-map", "system-leaderboard", "system-comparison",
     "agreement", "rater-effects", "fewer-ratings", "corpus-runs", "challenges", "challenge",
 }  # fmt: skip
 

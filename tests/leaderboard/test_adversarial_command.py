@@ -158,7 +158,7 @@ def test_the_table_and_latex_show_a_line_a_metric(command: Run) -> None:
     (line,) = (one for one in shown.splitlines() if one.startswith("short"))
     assert line.split()[1] == "1.000"
     assert line.split()[-3:] == ["7", "0/0/7", "1"]
-    assert "short, pairs without a score: nobody measures d3 (3)." in shown  # one of each kind
+    assert "Pairs without a score of short: nobody measures d3 (3)." in shown  # one of each kind
     assert "contradiction is not made" in shown
     assert "people v1" in said
     assert "8 of 8 answers" in said

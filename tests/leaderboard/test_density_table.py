@@ -336,7 +336,7 @@ def test_the_next_command_counts_words_as_the_paper(
 ) -> None:
     (line,) = [line for line in table()["missing"] if line["corpus"] == "small" and line["command"]]
     assert "rouge_l[normalize=false,stem=true,tokenize=rouge-score]" in line["command"]
-    assert "bleu_2[normalize=false,tokenize=parlai]" in line["command"]
+    assert "bleu_2[lowercase=true,normalize=false,smooth=none,tokenize=parlai]" in line["command"]
     assert "meteor[normalize=false,tokenize=parlai]" in line["command"]
 
 

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 from annotations.corpora.actions import CorpusExists
 from annotations.corpora.queries import NotFound, counts_of
 from annotations.corpora.shortcuts import version_or_404
-from annotations.formats.importers.base import ImportFailed
+from annotations.formats.importers.problems import ImportFailed
 from common.database import read_snapshot
 from common.web import organisers_page
 from leaderboard.pages.subset.forms import SubsetForm

@@ -79,7 +79,7 @@ def undefined_text(document: dict[str, Any]) -> Iterator[str]:
             reasons.update(row.get("undefined_reasons", {}))
         if reasons:
             listed = "; ".join(f"{reason} ({count:,})" for reason, count in reasons.most_common())
-            yield f"{metric}, pairs without a score: {listed}."
+            yield f"Pairs without a score of {metric}: {listed}."
 
 
 def to_csv(document: dict[str, Any]) -> str:
