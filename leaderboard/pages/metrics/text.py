@@ -150,9 +150,9 @@ def _baseline(document: MetricCorrelations, params: BoardParams) -> str:
         return ""
     below = sum(value < abs(length) for value in found)
     metrics = "metric scores" if len(found) == 1 else "metrics score"
-    value = f"{SYMBOLS[params.coefficient]} = {written(length, 2)}"
+    of_length = f"{SYMBOLS[params.coefficient]} = {written(length, 2)}"
     return (
-        f"{below or 'None'} of {len(found)} {metrics} below response length ({value})."
+        f"{below or 'None'} of {len(found)} {metrics} below response length ({of_length})."
         if length >= 0
         else f"{below or 'None'} of {len(found)} {metrics} below response length in size ({value}: "
         "shorter responses are rated higher)."
