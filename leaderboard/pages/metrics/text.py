@@ -154,8 +154,8 @@ def _baseline(document: MetricCorrelations, params: BoardParams) -> str:
     return (
         f"{below or 'None'} of {len(found)} {metrics} below response length ({of_length})."
         if length >= 0
-        else f"{below or 'None'} of {len(found)} {metrics} below response length in size ({value}: "
-        "shorter responses are rated higher)."
+        else f"{below or 'None'} of {len(found)} {metrics} below response length in size "
+        f"({of_length}: shorter responses are rated higher)."
     )
 
 
