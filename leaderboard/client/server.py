@@ -4,6 +4,7 @@ as streams."""
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -268,6 +269,28 @@ class Server:
         """
         with _whole_file(to) as unfinished:
             return self._stream(path, unfinished, moved, True, _given(query))
+
+    def download_items(self, path: str, to: Path, **query: str | int | None) -> int:
+        """Download every item of a list into a file of JSON lines, whole or not at all.
+
+        Args:
+            path: below ``/api/v1/``.
+            to: file to be written; one that exists is replaced.
+            query: query parameters of every page, without the cursor.
+
+        Returns:
+            Number of items.
+
+        Raises:
+            Refused: as in ``get``.
+            ClientError: as in ``items``, and where the file cannot be written.
+        """
+        count = 0
+        with _whole_file(to) as unfinished:
+            for item in self.items(path, **query):
+                unfinished.write(json.dumps(item, ensure_ascii=False).encode() + b"\n")
+                count += 1
+        return count
 
     def _stream(
         self, path: str, file: BinaryIO, moved: Moved, is_export: bool, query: dict[str, str]

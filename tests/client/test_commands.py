@@ -559,6 +559,39 @@ def test_a_refusal_of_the_server_is_one_line(
     )
 
 
+# --- campaigns ------------------------------------------------------------------------------------
+
+
+def test_campaigns_as_a_table_and_one_as_json(dialeval: Run, server: StandIn) -> None:
+    one = {"slug": "pilot", "name": "Pilot\x1b[2J", "kind": "turn", "state": "open"}
+    server.gives("campaigns", {"items": [{**one, "done": 3, "wanted": 12}], "next": None})
+    server.gives("campaigns/pilot", {**one, "forms": []})
+    status, out, _ = dialeval("campaigns")
+    assert status == 0
+    assert out.splitlines()[2].split() == ["pilot", "Pilot�[2J", "turn", "open", "3", "12"]
+    assert json.loads(dialeval("campaigns", "pilot")[1]) == {**one, "forms": []}
+
+
+def test_ratings_are_written_page_by_page(dialeval: Run, server: StandIn, tmp_path: Path) -> None:
+    pages = [{"items": [{"answers": {"why": "ä"}}], "next": "c"}, {"items": [{}], "next": None}]
+    server.gives("campaigns/pilot/ratings", *pages)
+    path = tmp_path / "ratings.jsonl"
+    status, _, err = dialeval("ratings", "pilot", "--all", "--to", path)
+    assert (status, err) == (0, f"wrote 2 ratings to {path}\n")
+    assert path.read_text(encoding="utf-8") == '{"answers": {"why": "ä"}}\n{}\n'
+    query = {"all": "true", "limit": "200"}
+    assert [asked.query for asked in server.asked] == [query, {**query, "cursor": "c"}]
+
+
+def test_ratings_of_a_campaign_that_is_not_there_leave_no_file(
+    dialeval: Run, server: StandIn, tmp_path: Path
+) -> None:
+    server.refuses("campaigns/pilot/ratings", 404, "There is no such campaign.")
+    status, _, err = dialeval("ratings", "pilot", "--to", tmp_path / "r")
+    assert (status, err) == (1, "dialeval: There is no such campaign.\n")
+    assert not list(tmp_path.iterdir())
+
+
 # --- the command itself ---------------------------------------------------------------------------
 
 COMMANDS = [
@@ -573,6 +606,8 @@ COMMANDS = [
     "status",
     "leaderboard",
     "export",
+    "campaigns",
+    "ratings",
 ]
 
 

@@ -12,6 +12,7 @@ from django.contrib.auth import get_user_model
 from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
+from django.db.transaction import atomic
 from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given, seed
 from hypothesis import settings as hypothesis_settings
@@ -23,9 +24,12 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from annotations.campaigns.actions.adjudication import set_rule
+from annotations.campaigns.actions.work_queue import Judgement, fill_queue, rate
 from annotations.models import Corpus
 from tests.api_client import ALL_SCOPES, token_of
-from tests.campaigns.sets import made_user
+from tests.campaigns.forms import asking
+from tests.campaigns.sets import made_raters, made_user
 from tests.challenges.sets import (
     open_challenge,
     open_round,
@@ -70,7 +74,19 @@ def something_of_everything() -> dict[str, dict[str, str]]:
     first = scored(round, team)
     submit(round, team)
     made_user("the-organiser", "organiser")
+    campaign = asking("usr", version=version)
+    set_rule(campaign, 1)
+    for stars, rater in enumerate(made_raters(campaign, 2), start=1):
+        answers = {"overall": stars}
+        with atomic():
+            (held, *_) = fill_queue(rater).assignments
+            rate(
+                rater,
+                held.item.public_id,
+                Judgement("a-key", None, form=campaign.form, answers=answers),
+            )
     return {
+        "campaigns": {"slug": campaign.slug},
         "challenges": {"slug": challenge.slug, "round": round.slug},
         "corpora": {"slug": version.corpus.slug, "position": "0"},
         "submissions": {"id": first.public_id},
