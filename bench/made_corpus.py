@@ -50,6 +50,7 @@ class Size:
 
 
 COMPERDIAL = Size()
+CONVERSATIONS = Size(dialogues=10_000, turns=5, systems=2, raters_an_item=(0, 1))
 MILLION = Size(raters=100, raters_an_item=(100, 100))
 """The same responses, each rated by a hundred people: 1,039,500 ratings, and 148,500 of whole
 dialogues."""

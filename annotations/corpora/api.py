@@ -205,6 +205,11 @@ def get_corpus(
     return _document(version_of(request, place.slug, params))
 
 
+_COUNTED = (
+    *("dialogues", "turns", "systems", "responses", "raters", "ratings", "labels", "preferences"),
+)
+
+
 def _document(version: CorpusVersion) -> dict[str, Any]:
     counts = queries.counts_of(version)
     return {
@@ -216,7 +221,7 @@ def _document(version: CorpusVersion) -> dict[str, Any]:
         "description": version.description,
         "aspects": version.aspects,
         "main_aspect": version.main_aspect,
-        **{name: getattr(counts, name) for name in counts.__slots__},
+        **{name: getattr(counts, name) for name in _COUNTED},
         "imported_at": version.created_at,
     }
 

@@ -164,15 +164,20 @@ class Counts:
     responses: int
     raters: int
     ratings: int
-    # Of versions that were counted before these were, there are none.
-    labels: int = 0
-    preferences: int = 0
+    labels: int
+    preferences: int
+    references: int
+    """Turns that have one; what metrics need is counted once, too: to find none takes all turns."""
+    contexts: int
+    """Turns before which something was said."""
+    personas: int
+    """Dialogues with a persona of B."""
 
 
 def counts_of(version: CorpusVersion) -> Counts:
     """Counted once after a change: a million ratings take PostgreSQL a tenth of a second, and every
     home page shows their number."""
-    if version.counted is None:
+    if version.counted is None or "references" not in version.counted:  # or an earlier release's
         version.counted = asdict(_counts_of(version))
         store_counts(version, version.counted)
     return Counts(**version.counted)
@@ -210,9 +215,15 @@ def _texts_of(version: CorpusVersion) -> Iterator[str]:
 
 
 def _counts_of(version: CorpusVersion) -> Counts:
+    has_context = ~Q(own_context=[]) | Q(after__gt=0)
     return Counts(
         dialogues=version.dialogues.count(),
-        turns=Turn.objects.filter(dialogue__version=version).count(),
+        **Turn.objects.filter(dialogue__version=version).aggregate(
+            turns=Count("pk"),
+            references=Count("pk", filter=~Q(references=[])),
+            contexts=Count("pk", filter=has_context),
+        ),
+        personas=version.dialogues.exclude(persona=[]).count(),
         systems=shown_systems(version).count(),
         responses=Response.objects.filter(system__version=version, system__withheld=False).count(),
         raters=shown_raters(version).exclude(kind=Rater.Kind.AGGREGATE).count(),
@@ -337,6 +348,16 @@ def select_systems(
     if kinds:
         systems = [system for system in systems if system.kind in kinds]
     return systems
+
+
+def turns_in(dialogues: QuerySet[Dialogue]) -> Iterator[Turn]:
+    """The turns of these dialogues in order; those of one dialogue share it. (To prefetch the
+    dialogues names each one in a statement, and SQLite refuses a thousand.)"""
+    by_pk = dialogues.in_bulk()
+    turns = Turn.objects.filter(dialogue__in=dialogues.values("pk"))
+    for turn in turns.order_by("dialogue__position", "number"):
+        turn.dialogue = by_pk[turn.dialogue_id]
+        yield turn
 
 
 # --- one dialogue ---------------------------------------------------------------------------------

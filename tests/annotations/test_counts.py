@@ -59,6 +59,22 @@ def test_a_second_look_counts_nothing(version: CorpusVersion) -> None:
     assert counts_of(seen) == first
 
 
+def test_what_metrics_need_is_counted_too(version: CorpusVersion) -> None:
+    """In the first of 3 dialogues of 2 turns: a persona, a turn without references, one without a
+    context."""
+    first = version.dialogues.get(position=0)
+    version.dialogues.exclude(pk=first.pk).update(persona=[])
+    first.turns.filter(number=0).update(references=[], own_context=[], after=None)
+    counts = counts_of(_present(version))
+    assert (counts.references, counts.contexts, counts.personas) == (5, 5, 1)
+
+
+def test_counts_of_an_earlier_release_lack_some_and_are_made_anew(version: CorpusVersion) -> None:
+    seen = _present(version)
+    seen.counted = {"dialogues": 7}
+    assert counts_of(seen).dialogues == 3
+
+
 def test_after_a_change_it_is_counted_anew(version: CorpusVersion) -> None:
     assert counts_of(_present(version)).ratings == 1
     _rated(version, "second")

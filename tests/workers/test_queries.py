@@ -1,10 +1,10 @@
 import pytest
 from django.utils import timezone
 
-from annotations.models import Turn
+from annotations.models import Dialogue, Turn
 from tests.annotations.stored import stored, two_systems
 from workers.models import MetricRun
-from workers.runs.queries import turn_scores_at
+from workers.runs.queries import turn_scores_at, turns_of
 
 pytestmark = pytest.mark.django_db
 
@@ -61,3 +61,16 @@ def test_a_metric_without_turn_scores_has_none_at_any_turn(version):
     finished(system, "fbd", [])
     turn = Turn.objects.filter(dialogue__version=version).first()
     assert turn_scores_at(version, turn) == {}
+
+
+def test_more_dialogues_are_read_than_one_statement_can_name(version):
+    """SQLite takes 1,000 conditions in a row."""
+    first = version.dialogues.count()
+    more = Dialogue.objects.bulk_create(
+        Dialogue(version=version, position=place, external_id=f"more {place}")
+        for place in range(first, first + 1_001)
+    )
+    Turn.objects.bulk_create(Turn(dialogue=one, number=0, references=["yes"]) for one in more)
+    found = turns_of(version.pk)
+    assert len(found) == Turn.objects.filter(dialogue__version=version).count()
+    assert (found[-1].dialogue_id, found[-1].references) == (f"more {first + 1_000}", ("yes",))

@@ -8,12 +8,18 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.db.models import Case, Count, Q, QuerySet, When
+from django.db.models import Case, Count, F, Func, Q, QuerySet, TextField, Value, When
 from django.db.models.fields.json import KeyTransform
 
-from annotations.corpora.queries import NotFound, public_corpora, version_of
+from annotations.corpora.queries import (
+    NotFound,
+    counts_of,
+    public_corpora,
+    turns_in,
+    version_of,
+)
 from annotations.formats.records import Utterance
 from annotations.models import CorpusVersion, Dialogue, Response, System, Turn
 from common import clock
@@ -93,11 +99,6 @@ def absent_responses(undefined: Mapping[str, str]) -> int:
 def _turns_of(version_id: int) -> tuple[tuple[int, Example], ...]:
     """(turn pk, example without a response) in order. A version never changes, so a worker process
     may keep it."""
-    turns = (
-        Turn.objects.filter(dialogue__version_id=version_id)
-        .prefetch_related("dialogue")
-        .order_by("dialogue__position", "number")
-    )
     utterances: dict[int, tuple[Utterance, ...]] = {}
     """By dialogue: contexts that are beginnings of one conversation share its utterances."""
 
@@ -109,6 +110,7 @@ def _turns_of(version_id: int) -> tuple[tuple[int, Example], ...]:
             utterances[turn.dialogue_id] = tuple(Utterance(*one) for one in spoken)
         return utterances[turn.dialogue_id][: turn.after]
 
+    dialogues = Dialogue.objects.filter(version_id=version_id).defer("knowledge", "metadata")
     return tuple(
         (
             turn.pk,
@@ -122,7 +124,7 @@ def _turns_of(version_id: int) -> tuple[tuple[int, Example], ...]:
                 response="",
             ),
         )
-        for turn in turns
+        for turn in turns_in(dialogues)
     )
 
 
@@ -196,13 +198,10 @@ def _with_response(example: Example, response: str | None) -> Example | None:
 
 
 def why_not_offered(configuration: Configuration, version: CorpusVersion) -> str:
-    """Why a configuration cannot be computed on this version here, or "" when it can.
-
-    What the version holds is asked once for an object, however many metrics a page has.
-    """
+    """Why a configuration cannot be computed on this version here, or "" when it can."""
     if reason := configuration.missing():
         return reason
-    held, needs = _held_by(version), configuration.needs
+    held, needs = counts_of(version), configuration.needs
     if "reference" in needs and not held.references:
         return "the corpus has no references"
     if "persona" in needs and not held.personas:
@@ -223,7 +222,7 @@ def _why_no_human_reference(configuration: Configuration, version: CorpusVersion
         return (
             f"{side} is not public, and the pages of {version.corpus.slug}, which is, would name it"
         )
-    held = _held_by(version if side.pk == version.pk else side)
+    held = counts_of(version if side.pk == version.pk else side)
     which = "the corpus" if side.pk == version.pk else str(side)
     if not held.references:
         return f"{which} has no references"
@@ -243,27 +242,6 @@ def _would_be_named_in_public(side: CorpusVersion, version: CorpusVersion) -> bo
         .values_list("pk", flat=True)
     )
     return version.corpus_id in public and side.corpus_id not in public
-
-
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """What a corpus version has at some turn or dialogue at least."""
-
-    references: bool
-    contexts: bool
-    personas: bool
-
-
-def _held_by(version: CorpusVersion) -> _Held:
-    known: _Held | None = getattr(version, "held", None)
-    if known is None:
-        turns = Turn.objects.filter(dialogue__version=version)
-        known = version.held = _Held(
-            references=turns.exclude(references=[]).exists(),
-            contexts=turns.filter(~Q(own_context=[]) | Q(after__gt=0)).exists(),
-            personas=version.dialogues.exclude(persona=[]).exists(),
-        )
-    return known
 
 
 def runs_of(version: CorpusVersion) -> QuerySet[MetricRun]:
@@ -289,29 +267,28 @@ def turn_scores_at(
     """For each system (pk), or each of ``systems``, the scores at one turn, in the order of
     configurations.
 
-    The database takes the one score out of each run's list: a page wants one of a hundred.
+    The database takes the one score out of each run's list: a page wants one of a hundred thousand.
     """
-    in_order = Turn.objects.filter(dialogue__version=version).order_by(
-        "dialogue__position", "number"
+    earlier = Turn.objects.filter(
+        dialogue__version=version, dialogue__position__lt=turn.dialogue.position
     )
-    place = list(in_order.values_list("pk", flat=True)).index(turn.pk)
-    finished = (
-        _of(runs_of(version), systems).filter(state=MetricRun.State.DONE).order_by("configuration")
-    )
+    in_dialogue = [one for one in turn.dialogue.turns.all() if one.number < turn.number]
+    place = str(earlier.count() + len(in_dialogue))
+    runs = _of(runs_of(version), systems).filter(state=MetricRun.State.DONE)
     rows = list(
-        finished.values_list(
-            "pk", "system_id", "configuration", KeyTransform(str(place), "turn_scores")
+        runs.order_by("configuration").values_list(
+            *("pk", "system_id", "configuration"),
+            KeyTransform(place, "turn_scores"),
+            _TextUnder(place, "remarks"),
         )
     )
-    without = finished.filter(
-        pk__in=[pk for pk, _, _, score in rows if score is None], dialogue_scores=[]
-    )
-    reasons = _values_at(place, without, "undefined")
-    remarks = _values_at(place, finished.exclude(remarks={}), "remarks")
+    without = runs.filter(pk__in=[row[0] for row in rows if row[3] is None], dialogue_scores=[])
+    reasons = dict(without.values_list("pk", _TextUnder(place, "undefined")))
     scores: dict[int, list[TurnScore]] = {}
-    for pk, system_id, configuration, score in rows:
-        if score is not None or pk in reasons:  # a metric that has no turn scores has neither
-            turn_score = TurnScore(configuration, score, reasons.get(pk, ""), remarks.get(pk, ""))
+    for pk, system_id, configuration, score, remark in rows:
+        reason = reasons.get(pk)
+        if score is not None or reason:  # a metric that has no turn scores has neither
+            turn_score = TurnScore(configuration, score, reason or "", remark or "")
             scores.setdefault(system_id, []).append(turn_score)
     return scores
 
@@ -320,37 +297,44 @@ def dialogue_scores_at(
     version: CorpusVersion, dialogue: Dialogue, systems: Collection[int] | None = None
 ) -> dict[int, list[TurnScore]]:
     """The same of a whole dialogue: what metrics that score dialogues say of each system in it."""
-    place = version.dialogues.filter(position__lt=dialogue.position).count()
+    place = str(version.dialogues.filter(position__lt=dialogue.position).count())
     of_dialogues = [metric.name for metric in all_metrics().values() if "turn" not in metric.levels]
     of_these = _of(runs_of(version), systems).filter(
         state=MetricRun.State.DONE, metric__in=of_dialogues
     )
-    finished = of_these.exclude(dialogue_scores=[])
-    rows = finished.order_by("configuration").values_list(
-        "system_id",
-        "configuration",
-        KeyTransform(str(place), "dialogue_scores"),
-        "undefined",
-        "remarks",
+    rows = (
+        of_these.exclude(dialogue_scores=[])
+        .order_by("configuration")
+        .values_list(
+            *("system_id", "configuration"),
+            KeyTransform(place, "dialogue_scores"),
+            _TextUnder(place, "undefined"),
+            _TextUnder(place, "remarks"),
+        )
     )
     scores: dict[int, list[TurnScore]] = {}
-    for system_id, configuration, score, undefined, remarks in rows:
-        turn_score = TurnScore(
-            configuration, score, undefined.get(str(place), ""), remarks.get(str(place), "")
-        )
+    for system_id, configuration, score, reason, remark in rows:
+        turn_score = TurnScore(configuration, score, reason or "", remark or "")
         scores.setdefault(system_id, []).append(turn_score)
     return scores
 
 
+class _TextUnder(Func):
+    """The text that an object of a JSON column has under a key of digits, which ``KeyTransform``
+    takes for a place in a list; None where it has none."""
+
+    function = "JSONB_EXTRACT_PATH_TEXT"
+
+    def __init__(self, key: str, column: str) -> None:
+        super().__init__(F(column), Value(key), output_field=TextField())
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> tuple[str, Any]:
+        path = {"template": "JSON_EXTRACT(%(expressions)s || '\"')", "arg_joiner": ", '$.\"' || "}
+        return super().as_sql(compiler, connection, **path, **context)
+
+
 def _of(runs: QuerySet[MetricRun], systems: Collection[int] | None) -> QuerySet[MetricRun]:
     return runs if systems is None else runs.filter(system__in=systems)
-
-
-def _values_at(place: int, runs: QuerySet[MetricRun], field: str) -> dict[int, str]:
-    """By the run's key, what its ``undefined`` or ``remarks`` say of one turn."""
-    return {
-        pk: texts[str(place)] for pk, texts in runs.values_list("pk", field) if str(place) in texts
-    }
 
 
 def runs_for(

@@ -106,12 +106,13 @@ def dialogue_context(
     number or, where ``system`` (a position) is, the page which holds that system. ``markdown`` is
     False to show texts as they are. Of a long conversation ``SHOWN_AT_ONCE`` messages before and
     after the turn are formatted, unless ``all_messages``."""
-    turns = list(dialogue.turns.order_by("number"))
+    turns = list(dialogue.turns.all())
     chosen = _chosen_turn(turns, turn)
     shown = _page_of_systems(version, page, system)
     systems = [one.pk for one in shown]
-    scores = turn_scores_at(version, chosen, systems) if chosen else {}
     responses = list(responses_at(chosen).filter(system__in=systems)) if chosen else []
+    answered = [response.system_id for response in responses]
+    scores = turn_scores_at(version, chosen, answered) if chosen else {}
     ratings = ratings_of(responses, aspect)
     labels = labels_in(dialogue, chosen)
     if dialogue.messages and (chosen is None or chosen.after is not None):

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from annotations.corpora.queries import select_systems
+from annotations.corpora.queries import select_systems, turns_in
 from annotations.corpora.shown_messages import ShownText, shown_text
 from annotations.models import CorpusVersion, Response, System, Turn
 from common.estimates import Estimate
@@ -242,13 +242,13 @@ def item_texts(
     """The items of these rows of a ``system_pair``, in this order; those whose dialogue is gone are
     left out. ``systems``: the first and the second, which the reader may see."""
     rows = document.rows
-    turns = Turn.objects.filter(dialogue__version=version)
+    dialogues = version.dialogues.all()
     if len(chosen) <= REQUESTED_BY_NAME:
-        turns = turns.filter(dialogue__position__in={rows.dialogue[row] for row in chosen})
-    responses = _responses(turns, systems)
+        dialogues = dialogues.filter(position__in={rows.dialogue[row] for row in chosen})
+    responses = _responses(Turn.objects.filter(dialogue__in=dialogues.values("pk")), systems)
     places: dict[int, list[TurnText]] = {}
     names: dict[int, str] = {}
-    for turn in turns.prefetch_related("dialogue").order_by("dialogue__position", "number"):
+    for turn in turns_in(dialogues):
         names[turn.dialogue.position] = turn.dialogue.external_id
         (first, first_parts), (second, second_parts) = (
             responses.get((system.pk, turn.pk), (None, ())) for system in systems
