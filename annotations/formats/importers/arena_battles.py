@@ -67,7 +67,9 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         known = {*_COLUMNS, *_WINNERS}
         one.metadata.update({key: text for key, text in row.items() if key not in known and text})
         winners = [
-            w for column, w in _WINNERS.items() if row.get(column, "").strip() in ("1", "1.0")
+            w
+            for column, w in _WINNERS.items()
+            if row.get(column, "").strip().casefold() in ("1", "1.0", "true")
         ]
         if len(winners) == 1:
             preference = PreferenceRecord(name, None, a, b, winners[0], DATASET, sample_b=sample_b)
@@ -100,7 +102,7 @@ def _texts(
 
 _DESCRIPTION = """\
 One battle a row: `id`, `model_a`, `model_b`, JSON lists `prompt`, `response_a`, `response_b` with
-one text a turn, and a 1 under the winner."""
+one text a turn, and 1 or true under the winner."""
 _EXAMPLE = """\
 id,model_a,model_b,prompt,response_a,response_b,winner_model_a,winner_model_b,winner_tie
 7,north-1,south-2,"[""Is it raining?""]","[""Not yet.""]","[""Rain.""]",1,0,0

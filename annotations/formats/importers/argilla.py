@@ -20,7 +20,7 @@ from annotations.formats.importers.collected import (
     score_of,
 )
 from annotations.formats.importers.folders import problems_of
-from annotations.formats.importers.json_source import array_elements, json_lines
+from annotations.formats.importers.json_rows import json_rows
 from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.speakers import chat_messages, conversation
@@ -54,7 +54,7 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         text comments. Discarded answers and drafts are skipped. Suggestions are metadata.
 
     Raises:
-        ImportFailed: as in ``json_lines`` and ``array_elements``.
+        ImportFailed: as in ``json_rows``.
     """
     collection, items = Collection(problems), AnnotatedItems(problems)
     files = [path]
@@ -63,17 +63,12 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         files = [file for name in below if (file := path / name / "records.json").is_file()]
     for file in files:
         own = problems_of(problems, path, file)
-        with file.open("rb") as opened:
-            is_array = opened.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
-        elements: Iterator[tuple[Where, Any]] = json_lines(file, own)
-        if is_array:
-            elements = array_elements(file, own)
-        for number, (element, record) in enumerate(elements, 1):
+        for number, (element, record) in enumerate(json_rows(file, own), 1):
             where = element if file == path else f"{own.file}:{element}"
             if not isinstance(record, dict):
                 problems.add(where, "", "must be an object")
                 continue
-            name = clean_name(record.get("id")) or str(number)
+            name = clean_name(record.get("id") or record.get("external_id")) or str(number)
             if isinstance(record.get("fields"), dict):
                 fields, answers = record["fields"], _nested_answers(record)
                 described = record.get("metadata")
@@ -123,6 +118,14 @@ def _take_back(
 
 def _nested_answers(record: Mapping[str, Any]) -> list[Answer]:
     responses = record.get("responses")
+    if isinstance(responses, list):  # version 1: an object a person
+        return [
+            (question, clean_name(one.get("user_id")), given["value"], one.get("status"))
+            for one in responses
+            if isinstance(one, dict) and isinstance(one.get("values"), dict)
+            for question, given in one["values"].items()
+            if isinstance(given, dict) and "value" in given
+        ]
     return [
         (question, clean_name(one.get("user_id")), one.get("value"), one.get("status", "submitted"))
         for question, given in (responses if isinstance(responses, dict) else {}).items()

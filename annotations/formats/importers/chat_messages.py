@@ -55,6 +55,7 @@ _ROLES = {
 }
 _SYSTEM_FIELDS = ("system", "system_prompt", "systemInstruction", "system_instruction")
 _TEXT_PARTS = ("text", "input_text", "output_text")
+_STYLED = {"type", "text", "href", "user_id", "document_id", "language"}
 _MESSAGE_KEYS = ("role", "content", "parts", "name", "tool_calls", "function_call", "refusal")
 
 
@@ -342,6 +343,8 @@ def _content(message: JsonObject) -> tuple[str, tuple[dict[str, Any], ...]] | No
     if not isinstance(value, list):
         message.complain(key, f"must be a string or a list of parts, not {kind_of(value)}")
         return None
+    if any(isinstance(one, str) for one in value) and (pieces := _styled(value)):
+        return pieces, ()
     texts, parts = [], []
     for index, part in enumerate(value):
         if isinstance(part, str):
@@ -365,6 +368,15 @@ def _content(message: JsonObject) -> tuple[str, tuple[dict[str, Any], ...]] | No
         else:
             parts.append(part)
     return "\n".join(texts), tuple(parts)
+
+
+def _styled(parts: list[Any]) -> str:
+    """The text that a chat program cut where its style changes (Telegram); "" for other lists."""
+    if not any(isinstance(one, dict) for one in parts):
+        return ""
+    texts = [one.get("text") if isinstance(one, dict) else one for one in parts]
+    are_styles = all(not isinstance(one, dict) or one.keys() <= _STYLED for one in parts)
+    return "".join(texts) if are_styles and all(isinstance(one, str) for one in texts) else ""
 
 
 def _typed(part: dict[str, Any]) -> dict[str, Any]:

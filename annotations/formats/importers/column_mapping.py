@@ -207,6 +207,9 @@ def _known_names(heading: Sequence[str]) -> dict[str, str]:
         # Prometheus: the other names are those of the judge's prompt and answer
         others = {"origfeedback": "comment", "origreferenceanswer": "reference"}
         return {name: judged.get(name, others.get(one, "")) for name, one in without.items()}
+    if {"instruction", "output", "system"} <= set(without.values()):
+        # LLaMA-Factory's: the system prompt
+        without = {name: "" if one == "system" else one for name, one in without.items()}
     if _DEEPEVAL in without.values():
         # Its context is documents
         without = {name: "" if one == "context" else one for name, one in without.items()}
@@ -223,6 +226,10 @@ def _take_texts_as_context(
         cells = [row[list(heading).index(named[0])].strip() for row in rows]
         if any("\n" in cell or len(cell) > MAX_NAME for cell in cells):
             columns[named[0]] = Column("context")
+            plain = {plain_name(name): name for name in reversed(list(heading))}
+            ids = (plain.get(known, "") for known in NAMES["conversation"])
+            free = next((name for name in ids if name and name not in columns), "")
+            columns.update({free: Column("conversation")} if free else {})
 
 
 def _without_a_wide_aspect(

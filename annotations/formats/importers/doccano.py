@@ -9,8 +9,8 @@ from typing import Any
 from annotations.formats.importers.annotated_text import add_last_reply, dialogue_of, system_of
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.collected import Collection, clean_name
-from annotations.formats.importers.json_source import json_lines
-from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.json_rows import json_rows
+from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.table_source import number_in
 
@@ -31,12 +31,12 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         number is a score, another one a label, both on the aspect ``label``.
 
     Raises:
-        ImportFailed: as in ``json_lines``.
+        ImportFailed: as in ``json_rows``.
     """
     collection = Collection(problems)
     for file in sorted(path.glob("*.jsonl")) if path.is_dir() else [path]:
         rater = clean_name(file.stem)
-        for line, record in json_lines(file, problems):
+        for line, record in json_rows(file, problems):
             if isinstance(record, dict) and isinstance(record.get("text"), str):
                 _take(collection, record, rater, line)
             else:
@@ -44,7 +44,7 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     yield from collection.records()
 
 
-def _take(collection: Collection, record: dict[str, Any], rater: str, line: int) -> None:
+def _take(collection: Collection, record: dict[str, Any], rater: str, line: Where) -> None:
     system = system_of(record)
     name = dialogue_of(record) or clean_name(record.get("id"))
     one, number = add_last_reply(collection, name, record["text"], system, line)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from annotations.formats.importers.wrapped_records import (
     BEGINNING,
     LISTS,
     SPLITS,
+    is_chat_under_id,
     is_message,
     wrapped_records,
 )
@@ -81,13 +84,22 @@ def _rows_of_folder(
 
 
 def _records_within(path: Path, problems: Problems) -> Iterator[tuple[Where, Any]]:
-    for where, key, value in object_members(path, problems):
-        is_of_list = where.endswith("]")
-        if is_of_list and key in LISTS:
-            is_of_split = key in SPLITS and isinstance(value, dict) and "split" not in value
-            yield where, {**value, "split": key} if is_of_split else value
-        elif not is_of_list and isinstance(value, dict):
-            yield where, {"id": key, **value}
+    members = object_members(path, problems)
+    for key, group in groupby(members, itemgetter(1)):
+        if key in LISTS:
+            for where, _, value in group:
+                is_of_split = key in SPLITS and isinstance(value, dict) and "split" not in value
+                if where.endswith("]"):
+                    yield where, {**value, "split": key} if is_of_split else value
+            continue
+        where, _, first = next(group)
+        if not where.endswith("]"):
+            if isinstance(first, dict):
+                yield where, {"id": key, **first}
+        elif is_message(first):
+            messages = [first, *(value for _, _, value in group)]
+            if is_chat_under_id(key, messages):
+                yield where.removesuffix("[0]"), {"id": key, "messages": messages}
 
 
 def numbered_objects(path: Path, problems: Problems) -> Iterator[tuple[int, JsonObject]]:

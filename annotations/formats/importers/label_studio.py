@@ -17,7 +17,7 @@ from annotations.formats.importers.collected import (
     score_of,
 )
 from annotations.formats.importers.folders import problems_of
-from annotations.formats.importers.json_source import array_elements
+from annotations.formats.importers.json_rows import json_rows
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.speakers import chat_messages, conversation
@@ -29,6 +29,9 @@ _RESPONSES = ("response", "answer", "reply", "output", "completion")
 _CONTEXTS = ("prompt", "context", "question", "text", "instruction")
 _REFERENCES = ("reference", "references", "gold")
 _SIDES = (("text1", "model1"), ("text2", "model2"))
+_MINIMAL = {"annotator", "annotation_id"}
+_ABOUT = {*_MINIMAL, "id", "created_at", "updated_at", "lead_time", "agreement"}
+_RESULTS = {"rating", "number", "choices", "selected"}
 _USED = (*_RESPONSES, *_CONTEXTS, *_REFERENCES, "text1", "text2", "model1", "model2")
 
 
@@ -36,7 +39,7 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     """Read an export.
 
     Args:
-        path: JSON array of tasks with ``data`` and ``annotations``, or the folder that the exporter
+        path: JSON of tasks with ``data`` and ``annotations``, or the folder that the exporter
             ``label-studio`` writes.
         _part: ignored, the file holds one corpus.
         problems: collects faults.
@@ -48,17 +51,19 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         are a model's and stay metadata. Raters are numbers, never addresses.
 
     Raises:
-        ImportFailed: as in ``array_elements``.
+        ImportFailed: as in ``json_rows``.
     """
     collection, items = Collection(problems), AnnotatedItems(problems)
     files = [path]
     if path.is_dir():
         files = [file for kind in KINDS if (file := path / f"{kind}.json").is_file()]
     for file in files:
-        for where, task in array_elements(file, problems_of(problems, path, file)):
+        for where, task in json_rows(file, problems_of(problems, path, file)):
             place = where if file == path else f"{file.name}:{where}"
+            if isinstance(task, dict) and task.keys() >= _MINIMAL:
+                task = _of_minimal(task)
             if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
-                problems.add(place, "data", "is missing: give the export JSON, not JSON-MIN")
+                problems.add(place, "data", "is missing: it is no task")
             elif KEY in task["data"]:
                 _take_back(task, place, items)
             else:
@@ -68,6 +73,22 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
             "", "", f"holds tasks with data.{KEY} beside others: import them by themselves"
         )
     yield from items.records() if items else collection.records()
+
+
+def _of_minimal(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of the export *JSON-MIN* as the task with one annotation that it is."""
+    results = {name: _minimal_results(value) for name, value in row.items() if name not in _ABOUT}
+    data = {name: row[name] for name, found in results.items() if not found}
+    result = [{"from_name": name, "value": one} for name, found in results.items() for one in found]
+    annotation = {"completed_by": row["annotator"], "result": result}
+    return {"id": row.get("id"), "data": data, "annotations": [annotation]}
+
+
+def _minimal_results(value: Any) -> list[dict[str, Any]]:
+    values = value if isinstance(value, list) else [value]
+    if values and all(isinstance(one, dict) and one.keys() & _RESULTS for one in values):
+        return values
+    return [{"rating": value}] if score_of(value) is not None else []
 
 
 def _take_back(task: Mapping[str, Any], where: str, items: AnnotatedItems) -> None:
@@ -235,13 +256,15 @@ def _detect(sample: FileSample) -> float:
     if sample.kind == "folder":
         both = any({f"{kind}.json", f"{kind}.xml"} <= set(sample.members) for kind in KINDS)
         return 0.95 if both else 0.0
-    is_task = sample.kind == "json array" and sample.keys >= {"id", "data", "annotations"}
-    return 0.95 if is_task else 0.0
+    keys = sample.keys
+    is_task = keys >= {"id", "data", "annotations"} or keys >= _MINIMAL
+    return 0.95 if sample.kind not in ("table", "rows") and is_task else 0.0
 
 
 _DESCRIPTION = """\
 The export *JSON*: tasks whose `data` have a chat (a list of messages), or a context and a response,
-or `text1` and `text2` with `model1` and `model2`; `model` or `system` names the system."""
+or `text1` and `text2` with `model1` and `model2`; `model` or `system` names the system. Or the
+export *JSON-MIN*, whose texts are metadata."""
 _EXAMPLE = """\
 [{"id": 1,
   "data": {"model": "north-1", "chat": [

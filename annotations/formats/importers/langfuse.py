@@ -9,13 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from annotations.formats.importers.base import Importer, Placed
-from annotations.formats.importers.chat_messages import USER, read_message, rest_of
+from annotations.formats.importers.chat_messages import (
+    USER,
+    parsed_json,
+    read_message,
+    rest_of,
+)
 from annotations.formats.importers.crossed import refuse_large
 from annotations.formats.importers.fields import JsonObject, all_or_none
 from annotations.formats.importers.heads import with_head
 from annotations.formats.importers.json_rows import numbered_objects
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import FileSample
+from annotations.formats.importers.table_source import holds_json, read_rows
 from annotations.formats.importers.traces import COMMENT, Call, Judgement, conversation_of
 from annotations.formats.records import ASSISTANT, Message
 from common.text import MAX_NAME, MAX_TEXT
@@ -123,6 +129,9 @@ def _messages_in(row: JsonObject, key: str, role: str) -> tuple[Message, ...] | 
     path = row.field(key)
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         value, path = value["messages"], f"{path}.messages"
+    if isinstance(value, dict) and isinstance(value.get("choices"), list):
+        # The answer of OpenAI's interface
+        value = [one["message"] for one in value["choices"][:1] if "message" in one]
     if isinstance(value, dict) and "role" in value:
         value = [value]
     is_messages = isinstance(value, list) and all(
@@ -198,10 +207,29 @@ def _api_score(score: JsonObject, of_conversation: bool) -> Judgement | None:
     return Judgement(name, value, rater, comment, score.where, score.path, of_conversation)
 
 
+def _rows(path: Path, problems: Problems) -> Iterator[JsonObject]:
+    """Traces; of a table the rows, whose cells are JSON where they are no plain text."""
+    if holds_json(path):
+        for _, trace in numbered_objects(path, problems):
+            yield trace
+        return
+    for line, cells in read_rows(path, problems):
+        values = {key: _of_cell(cell) for key, cell in cells.items()}
+        yield JsonObject(values, line, "", problems)
+
+
+def _of_cell(cell: str) -> Any:
+    """What a cell says: JSON, a text as it is or in quotes, or nothing."""
+    if cell[:1] == '"':
+        quoted = parsed_json(f"[{cell}]")
+        return quoted[0] if isinstance(quoted, list) and len(quoted) == 1 else cell
+    return parsed_json(cell) if cell.strip() else None
+
+
 def _body(path: Path, problems: Problems) -> Iterator[Placed]:
     refuse_large(path.stat().st_size if path.is_file() else 0, problems)
     sessions = _Sessions(problems)
-    for _, trace in numbered_objects(path, problems):
+    for trace in _rows(path, problems):
         sessions.add(trace)
     yield from sessions.records()
 
@@ -212,7 +240,7 @@ def _detect(sample: FileSample) -> float:
 
 
 _DESCRIPTION = """\
-A JSON array or JSON lines of traces, as the table of traces exports them, or traces of the API
+A JSON array, JSON lines or CSV of traces, as the table of traces exports them, or traces of the API
 with `observations` and `scores`. Traces with one `sessionId`, else each trace, are one dialogue:
 what a trace repeats of the history is stored once. Of a trace with generations these are read, the
 system is their `model`; else the trace's own input and output, and the system is its `name`.

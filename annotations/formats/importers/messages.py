@@ -22,11 +22,10 @@ from annotations.formats.importers.chat_messages import (
 )
 from annotations.formats.importers.fields import JsonObject
 from annotations.formats.importers.heads import with_head
-from annotations.formats.importers.json_rows import numbered_objects
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.speakers import transcript
-from annotations.formats.importers.table_source import holds_json, read_rows
+from annotations.formats.importers.table_source import numbered_rows
 from annotations.formats.importers.wrapped_records import (
     CHAT_KEYS,
     TRANSCRIPT_KEYS,
@@ -34,6 +33,9 @@ from annotations.formats.importers.wrapped_records import (
     is_message,
 )
 from annotations.formats.records import ASSISTANT, Message
+
+_IDS = ("id", "conversation_id", "conv_id", "dialogue_id", "dialog_id")
+_MODELS = ("model", "model_name")
 
 
 def records_of_row(row: JsonObject, dialogue_id: str, known: tuple[str, ...]) -> Iterator[Placed]:
@@ -58,14 +60,15 @@ def records_of_row(row: JsonObject, dialogue_id: str, known: tuple[str, ...]) ->
         key, messages = spoken
     else:
         messages = read_messages(row, key)
-    system = name_or(row, "model", ASSISTANT)
+    model_key = next((one for one in _MODELS if row.value.get(one)), _MODELS[0])
+    system = name_or(row, model_key, ASSISTANT)
     if messages is None or system is None:
         return
     prompt_key = ""
     if messages and messages[0].role != SYSTEM:
         prompt_key, prompt = system_prompt(row)
         messages = (prompt, *messages) if prompt else messages
-    metadata = rest_of(row, (key, "model", prompt_key, *known))
+    metadata = rest_of(row, (key, model_key, prompt_key, *known))
     user_texts = [message.text for message in messages if message.role == USER]
     if user_texts and metadata.get("prompt") == user_texts[0]:
         del metadata["prompt"]
@@ -92,26 +95,15 @@ def _empty_list(row: JsonObject) -> str:
     return next((key for key in CHAT_KEYS if row.value.get(key) == []), "messages")
 
 
-def _rows(path: Path, problems: Problems) -> Iterator[tuple[int, JsonObject]]:
-    """Records with their numbers; of a table the rows, whose messages are JSON in a cell."""
-    if holds_json(path):
-        yield from numbered_objects(path, problems)
-        return
-    for number, (line, cells) in enumerate(read_rows(path, problems), 1):
-        present = {key: cell for key, cell in cells.items() if cell.strip()}
-        yield number, JsonObject(present, line, "", problems)
-
-
 def _body(path: Path, problems: Problems) -> Iterator[Placed]:
     ids = DistinctIds()
-    have_ids = False
-    for number, row in _rows(path, problems):
+    id_key = ""
+    for number, row in numbered_rows(path, problems):
         if number == 1:
-            have_ids = row.value.get("id") is not None
-        dialogue_id = name_or(row, "id", str(number)) if have_ids else str(number)
+            id_key = next((key for key in _IDS if row.value.get(key) is not None), "")
+        dialogue_id = name_or(row, id_key, str(number))
         if dialogue_id is not None:
-            known = ("id",) if have_ids else ()
-            yield from records_of_row(row, ids.distinct(dialogue_id), known)
+            yield from records_of_row(row, ids.distinct(dialogue_id), (id_key,))
 
 
 def _detect(sample: FileSample) -> float:
@@ -134,13 +126,13 @@ messages under `messages`, each with `role` and `content` as OpenAI's chat inter
 list may have another name
 (`conversation`, `turns`, `contents`, …), and so may a message's speaker (`from`, `speaker`,
 `sender`, …) and text (`value`, `text`, `parts`, …); records may stand in a list of an object, such
-as `data`, or under their ids; a `transcript` is a text of `Human:` and `Assistant:`. A `system`
-prompt beside the messages is the first one. All roles are kept; a tool call is a part of its
+as `data`, or under their ids; a `transcript` is a text of `Human:` and `Assistant:`, or ChatML. A
+`system` prompt beside the messages is the first one. All roles are kept; a tool call is a part of its
 message, and so is an image, which is not fetched. Each text of the assistant is a response of the
 system `model`, else `assistant`; a message that only calls a tool is none. A refusal is a response.
-`tools` and all other fields are metadata. Where the first record has an `id`, ids are the
-dialogues', else the numbers of the records, from 1. A record without messages is left out and
-reported."""
+`tools` and all other fields are metadata. Where the first record has an `id` or `conversation_id`,
+these are the dialogues', else the numbers of the records, from 1. A record without messages is left
+out and reported."""
 _EXAMPLE = (
     '{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Is the'
     ' oven hot?"}, {"role": "assistant", "content": "Not yet."}], "model": "baker-1"}\n'

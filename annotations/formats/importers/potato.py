@@ -18,7 +18,7 @@ from annotations.formats.importers.collected import (
     Conversation,
     clean_name,
 )
-from annotations.formats.importers.json_source import array_elements, json_lines
+from annotations.formats.importers.json_rows import json_rows
 from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.table_source import is_missing, number_in, read_rows
@@ -46,7 +46,7 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         no ratings. The export has no texts: its items are empty conversations.
 
     Raises:
-        ImportFailed: as in ``json_lines``.
+        ImportFailed: as in ``json_rows``.
     """
     collection = Collection(problems)
     if path.is_file() and "label_annotations" in FileSample.of(path).keys:
@@ -54,7 +54,7 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         yield from collection.records()
         return
     if path.is_file():
-        for line, record in json_lines(path, problems):
+        for line, record in json_rows(path, problems):
             if isinstance(record, dict) and isinstance(record.get("labels"), dict):
                 item = collection.conversation(clean_name(record.get("instance_id")), line)
                 _add_item(item, line)
@@ -81,13 +81,7 @@ def _take_items(
     """Items have an id and a text; other files of a task do not."""
     is_table = file.suffix in (".csv", ".tsv")
     rows: Iterable[tuple[Where, Any]] = (
-        read_rows(file, problems)
-        if is_table
-        else array_elements(file, problems)
-        if file.suffix == ".json" and file.read_bytes()[:1] == b"["
-        else json_lines(file, problems)
-        if file.suffix == ".jsonl"
-        else ()
+        read_rows(file, problems) if is_table else json_rows(file, problems)
     )
     for where, row in rows:
         if not isinstance(row, dict) or "id" not in row or not isinstance(row.get("text"), str):
@@ -140,7 +134,7 @@ def _state(file: Path, problems: Problems) -> dict[str, Any]:
 
 def _take_version_1(file: Path, collection: Collection, problems: Problems) -> None:
     rater = clean_name(file.parent.name)
-    for line, record in json_lines(file, problems):
+    for line, record in json_rows(file, problems):
         if not isinstance(record, dict) or not isinstance(record.get("label_annotations"), dict):
             problems.add(line, "label_annotations", f"is missing ({rater})")
             continue

@@ -4,6 +4,7 @@ without ``prompt``, as texts, messages or transcripts (HH-RLHF)."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from annotations.formats.importers.chat_messages import (
     SYSTEM,
     USER,
     name_or,
+    parsed_json,
     read_messages,
     rest_of,
     system_prompt,
@@ -19,10 +21,10 @@ from annotations.formats.importers.chat_messages import (
 from annotations.formats.importers.crossed import Answers, CrossedDialogue, same_words
 from annotations.formats.importers.fields import JsonObject, kind_of
 from annotations.formats.importers.heads import DATASET, with_head
-from annotations.formats.importers.json_rows import numbered_objects
 from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.speakers import transcript
+from annotations.formats.importers.table_source import holds_json, number_in, numbered_rows
 from annotations.formats.records import ASSISTANT, Message, PreferenceRecord, RatingRecord
 
 Messages = tuple[Message, ...]
@@ -203,8 +205,17 @@ def _key_in(row: JsonObject, patterns: tuple[str, ...], arm: str) -> str:
 
 
 def _body(path: Path, problems: Problems) -> Iterator[Placed]:
-    for number, row in numbered_objects(path, problems):
+    is_table = not holds_json(path)
+    for number, row in numbered_rows(path, problems):
+        if is_table:
+            row = replace(row, value={key: _of_cell(key, one) for key, one in row.value.items()})
         yield from records_of_row(row, number)
+
+
+def _of_cell(key: str, cell: str) -> Any:
+    """A number where the column is one of scores; messages as JSON; else the text."""
+    is_score = key in [one.format(arm) for one in _SCORE_KEYS for arm in (CHOSEN, REJECTED)]
+    return number_in(cell) if is_score else parsed_json(cell)
 
 
 def _detect(sample: FileSample) -> float:
@@ -212,8 +223,8 @@ def _detect(sample: FileSample) -> float:
 
 
 _DESCRIPTION = """\
-A JSON array or JSON lines: one preference a record, `chosen` over `rejected`, each a text, a list
-of messages, or a transcript (`Human:` and `Assistant:`, as in HH-RLHF). `prompt` is what stands
+A JSON array, JSON lines or a table: one preference a record, `chosen` over `rejected`, each a text,
+a list of messages, or a transcript (`Human:` and `Assistant:`, as in HH-RLHF). `prompt` is what stands
 before both; where it is missing, their common beginning is. A prompt that they repeat is not
 repeated. Each record is a dialogue with two responses, of the systems `chosen_model` and
 `rejected_model`, else `chosen` and `rejected`, and one preference by the rater `dataset`.

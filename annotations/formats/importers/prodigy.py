@@ -9,8 +9,8 @@ from typing import Any
 from annotations.formats.importers.annotated_text import add_last_reply, dialogue_of, system_of
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.collected import Collection, clean_name
-from annotations.formats.importers.json_source import json_lines
-from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.json_rows import json_rows
+from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.table_source import number_in
 
@@ -32,10 +32,10 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         rejected or ignored is skipped; its response stays.
 
     Raises:
-        ImportFailed: as in ``json_lines``.
+        ImportFailed: as in ``json_rows``.
     """
     collection = Collection(problems)
-    for line, record in json_lines(path, problems):
+    for line, record in json_rows(path, problems):
         if isinstance(record, dict) and isinstance(record.get("text"), str):
             _take(collection, record, line, problems)
         else:
@@ -43,7 +43,7 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     yield from collection.records()
 
 
-def _take(collection: Collection, record: dict[str, Any], line: int, problems: Problems) -> None:
+def _take(collection: Collection, record: dict[str, Any], line: Where, problems: Problems) -> None:
     meta = record.get("meta") if isinstance(record.get("meta"), dict) else {}
     fields = {**record, **(meta or {})}
     system = system_of(fields)

@@ -24,7 +24,7 @@ from annotations.formats.importers.crossed import VotesOfOne, refuse_large
 from annotations.formats.importers.data_files import data_size
 from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
-from annotations.formats.importers.speakers import conversation, prompted
+from annotations.formats.importers.speakers import with_prompt
 from annotations.formats.importers.table_source import is_missing, number_in, read_rows
 from annotations.formats.records import PreferenceRecord
 
@@ -242,10 +242,7 @@ def _take(
         key = (context, prompt) if all(named) else (context, prompt, *texts)
         name = ids.setdefault(key, str(len(ids) + 1))
     one = collection.conversation(name, line)
-    before = (conversation(context) if context.strip() else ()) + (
-        prompted(prompt) if prompt else ()
-    )
-    one.turn(0, line, before)
+    one.turn(0, line, with_prompt(context, prompt))
     sample = int(systems[0] == systems[1])
     one.response(0, systems[0], texts[0], line)
     one.response(0, systems[1], texts[1], line, sample)

@@ -20,6 +20,8 @@ _PLAIN = frozenset(["user", "u", "usr", "assistant", "s", "sys"])
 _LINE = re.compile(r"\s*([^\W\d_][^\n:]{0,29}):(?:[ \t]+(.*)|)$", re.DOTALL)
 _MOST_WORDS = 3
 _HEADED = re.compile(r"\A\s*(?:###\s*)?(?:Human|Assistant):")
+_CHATML_BEGIN, _CHATML_END = "<|im_start|>", "<|im_end|>"
+_CHATML = re.compile(r"\s*<\|im_start\|>(?:system|user|assistant)\n")
 _SPEECHES = tuple(
     re.compile(rf"(?:\A\s*|{before})(Human|Assistant):[ \n]?")
     for before in (r"\n\n", r"\n", r"### ?")
@@ -32,11 +34,18 @@ def transcript(text: str) -> tuple[Message, ...]:
 
     Args:
         text: as HH-RLHF has it, with a blank line before each speaker; or with a line end, or
-            ``###``.
+            ``###``; or as ChatML, with ``<|im_start|>user``.
 
     Returns:
         The messages; none for any other text, and for one speaker without a blank line before.
     """
+    if _CHATML.match(text):
+        return tuple(
+            Message(role, words.removesuffix("\n"))
+            for part in text.split(_CHATML_BEGIN)[1:]
+            for role, _, words in [part.split(_CHATML_END)[0].partition("\n")]
+            if words.strip()
+        )
     if not _HEADED.match(text):
         return ()
     for speech in _SPEECHES:
@@ -72,23 +81,24 @@ def message_of(label: str, text: str, **more: Any) -> Message:
     return Message(role, text, "" if plain in _PLAIN else label.strip(), **more)
 
 
-def conversation(text: str) -> tuple[Message, ...]:
+def conversation(text: str, last: str = "user") -> tuple[Message, ...]:
     """Split a text that holds a conversation.
 
     Args:
         text: lines ``Speaker: text``, of which one without a speaker continues the message before;
             or lines without any speaker, one message each; or a JSON list of texts or messages.
+        last: who speaks last where no speaker is named, ``user`` or ``assistant``.
 
     Returns:
-        The messages, oldest first. Where no speaker is named they alternate, the last by the user.
+        The messages, oldest first. Where no speaker is named they alternate.
         A last speaker without a text is a prompt to answer, and left out.
     """
-    listed = _json_list(text)
+    listed = _json_list(text, last)
     if listed is not None:
         return listed
     lines = text.strip("\r\n").replace("\r\n", "\n").split("\n")
     if not _label(lines[0]):
-        return alternating([line.strip() for line in lines if line.strip()])
+        return alternating([line.strip() for line in lines if line.strip()], last)
     spoken: list[tuple[str, list[str]]] = []
     for line in lines:
         if label := _label(line):
@@ -117,17 +127,35 @@ def prompted(text: str) -> tuple[Message, ...]:
     return (Message("user", text),)
 
 
-def alternating(lines: list[str]) -> tuple[Message, ...]:
+def with_prompt(context: str, prompt: str) -> tuple[Message, ...]:
+    """A conversation that a prompt goes on with.
+
+    Args:
+        context: as in ``conversation``; "" for none.
+        prompt: as in ``prompted``; "" for none.
+
+    Returns:
+        The messages of both. Where no speaker is named in the context, the assistant has the last
+        word in it, for the user says the prompt.
+    """
+    asked = prompted(prompt) if prompt else ()
+    last = "assistant" if asked else "user"
+    return (conversation(context, last) if context.strip() else ()) + asked
+
+
+def alternating(lines: list[str], last: str = "user") -> tuple[Message, ...]:
     """Messages of two speakers that a file does not name.
 
     Args:
         lines: what is said, oldest first.
+        last: who speaks last, ``user`` or ``assistant``.
 
     Returns:
-        Messages by the user and the assistant in turn, the last one by the user.
+        Messages by the user and the assistant in turn.
     """
+    other = "assistant" if last == "user" else "user"
     return tuple(
-        Message("user" if (len(lines) - place) % 2 else "assistant", line)
+        Message(last if (len(lines) - place) % 2 else other, line)
         for place, line in enumerate(lines)
     )
 
@@ -166,7 +194,7 @@ def _label(line: str) -> str:
     return label if len(label.split()) <= _MOST_WORDS else ""
 
 
-def _json_list(text: str) -> tuple[Message, ...] | None:
+def _json_list(text: str, last: str = "user") -> tuple[Message, ...] | None:
     if not text.lstrip().startswith("["):
         return None
     try:
@@ -188,5 +216,5 @@ def _json_list(text: str) -> tuple[Message, ...] | None:
         labelled = [conversation(value) for value in values if _label(value)]
         if len(labelled) == len(values) and all(len(one) == 1 for one in labelled):
             return tuple(message for [message] in labelled)
-        return alternating(values)
+        return alternating(values, last)
     return chat_messages(values)

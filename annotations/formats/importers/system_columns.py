@@ -15,7 +15,7 @@ from annotations.formats.importers.crossed import refuse_large
 from annotations.formats.importers.data_files import data_size
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import FileSample
-from annotations.formats.importers.speakers import conversation, prompted
+from annotations.formats.importers.speakers import with_prompt
 from annotations.formats.importers.table_source import is_missing, number_in, read_rows
 
 _RESPONSE = "response|answer|output|reply|completion|generation"
@@ -77,8 +77,7 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         by_id, context = _first(row, NAMES["conversation"]), _first(row, NAMES["context"])
         prompt, reference = _first(row, NAMES["prompt"]), _first(row, NAMES["reference"])
         one = collection.conversation(clean_name(row.get(by_id)) or str(number), line)
-        before = conversation(row[context]) if row.get(context, "").strip() else ()
-        before += prompted(row[prompt].strip()) if row.get(prompt, "").strip() else ()
+        before = with_prompt(row.get(context, ""), row.get(prompt, "").strip())
         one.turn(0, line, before, row.get(reference, "").strip())
         used = {by_id, context, prompt, reference, *systems.values()}
         for system, heading in systems.items():

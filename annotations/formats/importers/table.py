@@ -13,8 +13,10 @@ from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.column_mapping import TableMapping, guess_mapping
 from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
+from annotations.formats.importers.speakers import conversation
 from annotations.formats.importers.table_reader import records_of_table
 from annotations.formats.importers.table_source import open_table
+from annotations.formats.records import ASSISTANT
 
 FIRST_ROWS = 200
 """Rows that a guess looks at."""
@@ -97,7 +99,9 @@ def _detect(sample: FileSample) -> float:
         for name, value in sample.record.items()
         if isinstance(value, dict | list) and name in guess.columns
     }
-    if "response" not in uses or nested & {"response", "score"}:
+    if "response" not in uses:
+        return 0.35 if _judges_conversations(sample) else 0.0
+    if nested & {"response", "score"}:
         return 0.0
     if nested and sample.kind != "table":
         return 0.35 if uses & {"context", "prompt", "score"} else 0.0
@@ -105,8 +109,25 @@ def _detect(sample: FileSample) -> float:
     return min(0.4 + 0.1 * known, 0.8) if known else 0.0
 
 
+def _judges_conversations(sample: FileSample) -> bool:
+    """Whether a column has conversations with the assistant, and another one scores or labels."""
+    heading, *rows = sample.cells or ((),)
+    if sample.kind != "table":
+        heading = tuple(sample.record)
+        rows = [tuple(str(one.get(key, "")) for key in heading) for one in sample.records]
+    rows = [row for row in rows if len(row) == len(heading)]
+    guess = guess_mapping(heading, rows)
+    return bool(guess.named("score") or guess.named("label")) and any(
+        message.role == ASSISTANT
+        for name in guess.named("context")
+        for row in rows
+        for message in conversation(row[heading.index(name)])
+    )
+
+
 _DESCRIPTION = """\
-One row a rating (a column `score`) or one row a response (a column a rater or an aspect). Columns
+One row a rating (a column `score`) or one row a response (a column a rater or an aspect). Without a
+column of responses the whole conversation is judged that stands in the `context`. Columns
 are known by their names, or by a mapping; all others are kept as metadata of the response. Titles
 above the headings, empty rows, `;` or tabs between cells, decimal commas, UTF-16 and Windows-1252
 are taken."""

@@ -15,17 +15,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotations.formats.importers.base import Placed
+from annotations.formats.importers.chat_messages import is_answer
 from annotations.formats.importers.collected import (
     ASSISTANT,
     DATASET,
     OVERALL,
     Collection,
     Conversation,
+    add_log,
     clean_name,
 )
 from annotations.formats.importers.column_mapping import Column, TableMapping
 from annotations.formats.importers.problems import ImportFailed, Problems, Where
-from annotations.formats.importers.speakers import conversation, prompted
+from annotations.formats.importers.speakers import conversation, with_prompt
 from annotations.formats.importers.table_source import is_missing, number_in
 from annotations.formats.records import Message
 from common.tables.csv_text import without_guard
@@ -116,6 +118,8 @@ class _Columns:
             if column.use in ("score", "label")
         }
         self.comments = mapping.named("comment")
+        self.of_whole = bool(self.judged) and "context" in self.one and "response" not in self.one
+        """Whole conversations are judged."""
 
     def cell(self, row: Row, use: str) -> str:
         name = self.one.get(use)
@@ -123,11 +127,16 @@ class _Columns:
 
     def context(self, row: Row) -> tuple[Message, ...]:
         """What stands before the response: the context, then the prompt."""
-        context = self.cell(row, "context")
-        prompt = self.prompt(row)
-        return (conversation(context) if context.strip() else ()) + (
-            prompted(prompt) if prompt else ()
-        )
+        if self.of_whole:
+            return conversation(self.cell(row, "context"), ASSISTANT)
+        return with_prompt(self.cell(row, "context"), self.prompt(row))
+
+    def is_judged(self, row: Row) -> bool:
+        """Whether there is something to judge: a response, or a conversation with the
+        assistant."""
+        if not self.of_whole:
+            return "response" in self.one
+        return any(map(is_answer, self.context(row)))
 
     def prompt(self, row: Row) -> str:
         texts = (without_guard(row[name]).strip() for name in self.prompts)
@@ -226,7 +235,7 @@ class _Head:
         place, self.count = (index, self.count), self.count + 1
         written = columns.cell(row, "turn")
         is_turn = is_missing(written) or _WHOLE.fullmatch(written.strip())
-        if "response" not in columns.one or not is_turn:
+        if not is_turn or not columns.is_judged(row):
             return
         self.systems.note(columns.system(row), *place)
         judged = list(columns.judgements(row))
@@ -260,7 +269,7 @@ class _Open:
     one: Conversation
     rows: int = 0
     is_ended: bool = False
-    texts: list[tuple[int, str, _Judged, Where]] = field(default_factory=list)
+    texts: list[tuple[int | None, str, _Judged, Where]] = field(default_factory=list)
     """(turn, system, cell, line)"""
     metadata: dict[tuple[int, str], dict[str, dict[str, list[str]]]] = field(default_factory=dict)
 
@@ -310,6 +319,9 @@ class _Body:
         number = 0 if is_missing(written) else turn_number(written, line, self.problems)
         if number is None:
             return
+        if columns.of_whole:
+            self._take_whole(entry, line, row)
+            return
         one.turn(number, line, columns.context(row))
         for name in columns.references:
             for reference in _listed(without_guard(row[name])):
@@ -330,7 +342,20 @@ class _Body:
             if value not in values:
                 values.append(value)
 
-    def _judge(self, entry: _Open, number: int, system: str, line: Where, row: Row) -> None:
+    def _take_whole(self, entry: _Open, line: Where, row: Row) -> None:
+        """A row that judges a system's whole conversation, which it repeats."""
+        columns, one = self.columns, entry.one
+        messages, system = columns.context(row), columns.system(row)
+        one.metadata |= columns.metadata(row)
+        if not one.messages:
+            one.messages = messages
+            add_log(one, system, line)
+        elif one.messages != messages:
+            self.problems.add(line, columns.one["context"], f"is another one than at {one.where}")
+        if columns.is_judged(row):
+            self._judge(entry, None, system, line, row)
+
+    def _judge(self, entry: _Open, number: int | None, system: str, line: Where, row: Row) -> None:
         judged = list(self.columns.judgements(row))
         for cell in judged:
             if cell.score is not None:

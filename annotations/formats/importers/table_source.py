@@ -25,7 +25,8 @@ from annotations.formats.importers.csv_source import (
     likely_delimiter,
 )
 from annotations.formats.importers.data_files import data_files
-from annotations.formats.importers.json_rows import json_rows
+from annotations.formats.importers.fields import JsonObject
+from annotations.formats.importers.json_rows import json_rows, numbered_objects
 from annotations.formats.importers.json_source import open_file
 from annotations.formats.importers.problems import ImportFailed, Problems, Where
 from annotations.formats.importers.spreadsheet import MAX_COLUMNS, sheet_rows
@@ -338,6 +339,27 @@ def read_rows(path: Path, problems: Problems) -> Iterator[tuple[Where, dict[str,
     table = open_table(path, problems)
     for line, cells in table.rows:
         yield line, dict(zip(table.heading, map(without_guard, cells), strict=True))
+
+
+def numbered_rows(path: Path, problems: Problems) -> Iterator[tuple[int, JsonObject]]:
+    """Records of JSON, or rows of a table as such, and count them.
+
+    Args:
+        path: as in ``open_table``.
+        problems: collects faults.
+
+    Returns:
+        Iterator over (number from 1, record); of a table with its cells that are not empty.
+
+    Raises:
+        ImportFailed: as in ``numbered_objects`` and ``open_table``.
+    """
+    if holds_json(path):
+        yield from numbered_objects(path, problems)
+        return
+    for number, (line, cells) in enumerate(read_rows(path, problems), 1):
+        present = {key: cell for key, cell in cells.items() if cell.strip()}
+        yield number, JsonObject(present, line, "", problems)
 
 
 def headings(path: Path) -> tuple[str, ...]:

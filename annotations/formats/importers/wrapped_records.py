@@ -24,6 +24,12 @@ CHAT_KEYS = (
     *("dialog", "turns", "chat", "history", "utterances", "log"),
 )
 """Names of the list of messages of one conversation."""
+_FIELDS = {
+    *(*LISTS, *CHAT_KEYS, "prompt", "completion", "chosen", "rejected", "input", "output", "tools"),
+    *("response", "responses", "preferred_output", "non_preferred_output", "functions", "data"),
+    *("conversation_a", "conversation_b", "annotations", "predictions", "result", "contents"),
+}
+"""Names of lists of messages that are no ids."""
 TRANSCRIPT_KEYS = ("transcript", "conversation", "dialogue", "dialog", "text")
 """Names of a conversation in one text (``speakers.transcript``)."""
 _GAP = re.compile(r"[\s,]*")
@@ -65,6 +71,20 @@ def chat_key(record: Mapping[str, Any]) -> str:
         if isinstance(value, list) and value and is_message(value[0]):
             return key
     return ""
+
+
+def is_chat_under_id(key: str, value: Any) -> bool:
+    """Whether a member of an object is an id with a list of messages.
+
+    Args:
+        key: of the member.
+        value: parsed.
+
+    Returns:
+        True for such a list under a key that is no field of a record.
+    """
+    is_chat = isinstance(value, list) and bool(value) and all(map(is_message, value))
+    return is_chat and key not in _FIELDS
 
 
 def is_log(value: Any) -> bool:
@@ -120,6 +140,7 @@ def wrapped_records(text: str) -> tuple[Any, ...]:
         return ()
     decoder, place = json.JSONDecoder(), 1
     by_id: list[Any] = []
+    is_record = False
     try:
         while len(by_id) < FIRST_RECORDS:
             place = _after(_GAP, text, place)
@@ -134,8 +155,12 @@ def wrapped_records(text: str) -> tuple[Any, ...]:
             value, place = decoder.raw_decode(text, place)
             if isinstance(value, dict) and (chat_key(value) or is_log(value)):
                 by_id.append({**value, "id": key})
+            elif not is_record and is_chat_under_id(key, value):
+                by_id.append({"id": key, "messages": value})
             elif by_id:
                 return ()
+            else:
+                is_record = True
     except (ValueError, RecursionError):
         pass
     return tuple(by_id)

@@ -14,7 +14,7 @@ from tests.dialeval_site.documents import blocks
 IMPORTERS = importers()
 HUMAN_DIALOGUES = (
     *("dailydialog", "personachat", "soda", "dailydialog-hub", "parlai", "dstc11"),
-    *("parlai-conversations", "personachat-candidates"),
+    *("parlai-conversations", "personachat-candidates", "squad"),
 )
 LOGS = (
     *("messages", "sharegpt", "message-rows", "lmsys-chat", "wildchat", "openai-batch"),

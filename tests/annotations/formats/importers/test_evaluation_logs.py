@@ -1,11 +1,15 @@
-"""What evaluation harnesses write: lm-evaluation-harness, Inspect, HELM, promptfoo, DeepEval."""
+"""What evaluation harnesses write: lm-evaluation-harness, Inspect, HELM, promptfoo, OpenAI's evals,
+DeepEval."""
 
 from __future__ import annotations
 
+import csv
 import json
 import zipfile
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from annotations.formats.importers.base import survey
 from annotations.formats.importers.registry import importers, likely_format
@@ -283,7 +287,7 @@ def test_metrics_that_helm_displays_come_first_and_runs_are_compared(tmp_path: P
     ]
 
 
-# --- promptfoo and DeepEval -----------------------------------------------------------------------
+# --- promptfoo ------------------------------------------------------------------------------------
 
 
 def result(number: int, provider: object, output: object) -> dict[str, Any]:
@@ -324,6 +328,86 @@ def test_versions_of_promptfoo_hold_the_same(tmp_path: Path) -> None:
         ]
         [part] = survey(importers()["promptfoo"], path)
         assert part.skipped_count == 1
+
+
+@pytest.mark.parametrize("newer", [True, False])
+def test_a_table_of_promptfoo_has_a_column_a_provider(tmp_path: Path, newer: bool) -> None:
+    more = ["Status", "Score", "Named Scores", "Grader Reason", "Comment"] if newer else []
+    of_first, of_second = ["", "", "", "", ""], ["", "", "", "", ""]
+    cells = ("[PASS] (0.50) yes", "[FAIL] (0.00) no", "[ERROR] timeout")
+    if newer:
+        cells = ("yes", "no", "timeout")
+        of_first = ["PASS", "0.50", '{"tone": 0.25}', "Half.", "so so"]
+        of_second = ["FAIL", "0.00", "", "", ""]
+    heads = ["n", "[openai:a] Say {{n}}", *more, "[openai:b] Say {{n}}", *more]
+    first = ["seven", cells[0], *of_first[: len(more)], cells[1], *of_second[: len(more)]]
+    failed = ["ERROR", *of_second[1 : len(more)]] if newer else []
+    second = ["eight", cells[2], *failed, cells[2], *failed]
+    path = tmp_path / "results.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([heads, first, second])
+    records = recognised(path)
+    assert texts(records) == [("0", "openai:a", "yes"), ("0", "openai:b", "no")]
+    assert ("0", 0, "openai:a", "score", 0.5) in scores(records)
+    assert ("0", 0, "openai:b", "pass", 0.0) in scores(records)
+    assert (("0", 0, "openai:a", "tone", 0.25) in scores(records)) == newer
+    [dialogue] = of_type(records, DialogueRecord)
+    assert [one.text for one in dialogue.messages] == ["Say seven"]
+    assert dialogue.metadata == {"n": "seven"}
+    [part] = survey(importers()["promptfoo"], path)
+    assert part.skipped_count == 2
+
+
+# --- OpenAI's evals -------------------------------------------------------------------------------
+
+
+def evals(model: str, *events: tuple[str, str, dict[str, Any]]) -> list[dict[str, Any]]:
+    spec = {"completion_fns": [model], "eval_name": "ovens.dev", "run_id": "r"}
+    return [
+        {"spec": spec},
+        *(
+            {"run_id": "r", "event_id": n, "sample_id": sample, "type": kind, "data": data}
+            for n, (sample, kind, data) in enumerate(events)
+        ),
+        {"final_report": {"accuracy": 1.0}},
+    ]
+
+
+ASKED = {"prompt": [{"role": "user", "content": "Hot?"}], "sampled": ["No.", "Not yet."]}
+
+
+def test_a_log_of_evals_has_an_answer_and_verdicts_a_sample(tmp_path: Path) -> None:
+    events = [
+        ("s.0", "raw_sample", {"input": "Hot?"}),
+        ("s.0", "sampling", ASKED),
+        ("s.0", "sampling", {"prompt": "Is it right?", "sampled": "Y"}),
+        ("s.0", "metrics", {"choice": "Y", "score": 0.5, "prompt": "Is it right?"}),
+        ("s.0", "match", {"correct": True, "expected": ["No."], "picked": "No."}),
+        ("s.1", "error", {"type": "Timeout", "message": "late"}),
+        ("s.1", "match", {"correct": False}),
+    ]
+    path = lines_of(tmp_path, evals("baker-1", *events))
+    records = recognised(path)
+    assert texts(records) == [("s.0", "baker-1", "No."), ("s.0", "baker-1", "Not yet.")]
+    assert scores(records) == [
+        ("s.0", 0, "baker-1", "score", 0.5),
+        ("s.0", 0, "baker-1", "correct", 1.0),
+    ]
+    assert [(one.question, one.value) for one in of_type(records, LabelRecord)] == [("choice", "Y")]
+    [dialogue] = of_type(records, DialogueRecord)
+    assert (dialogue.turns[0].references, dialogue.metadata) == (("No.",), {"eval": "ovens.dev"})
+    [part] = survey(importers()["openai-evals"], path)
+    assert part.skipped_count == 3  # the grader's call, the error, the match without an answer
+
+
+def test_two_logs_of_evals_compare_their_models(tmp_path: Path) -> None:
+    for model in ("baker", "cook"):
+        lines = evals(model, ("s.0", "sampling", {**ASKED, "sampled": model}))
+        (tmp_path / f"{model}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    assert texts(recognised(tmp_path)) == [("s.0", "baker", "baker"), ("s.0", "cook", "cook")]
+
+
+# --- DeepEval -------------------------------------------------------------------------------------
 
 
 def test_metrics_of_deepeval_are_scores_by_the_model_that_judged(tmp_path: Path) -> None:

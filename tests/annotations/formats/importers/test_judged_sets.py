@@ -14,7 +14,7 @@ from annotations.formats.records import (
     RatingRecord,
     ResponseRecord,
 )
-from tests.annotations.formats.importers.helpers import file_of, lines_of, of_type
+from tests.annotations.formats.importers.helpers import file_of, lines_of, of_type, problems
 from tests.annotations.formats.importers.test_evaluation_logs import recognised, scores, texts
 
 
@@ -158,6 +158,23 @@ def test_pandalm_has_a_vote_a_rater_and_both_systems_in_one_field(tmp_path: Path
     assert dialogue.messages[0].text == "Name it.\nA loaf."
     renamed = {key.replace("label_", "annotator"): value for key, value in row.items()}
     assert [one[2] for one in votes(recognised(file_of(tmp_path, [renamed])))] == ["a", "tie", "b"]
+
+
+def test_texts_that_pandalm_was_trained_on_are_cut_at_their_headings(tmp_path: Path) -> None:
+    given = "Below.\n\n### Instruction:\nSay yes.\n\n### Input:\nHot?\n\n### Response 1:\nYes.\n\n"
+    given += "### Response 2:\nNo.\n\n### Evaluation:\n"
+    judged = "Tie\n\n### Reason: Both are short.\n\n### Reference: Yes, hot.\n"
+    rows = [{"input_sequence": given, "output_sequence": judged, "motivation_app": "Tasty"}]
+    records = recognised(file_of(tmp_path, rows))
+    assert texts(records) == [("1", "response 1", "Yes."), ("1", "response 2", "No.")]
+    assert votes(records) == [("response 1", "response 2", "tie", "dataset")]
+    assert of_type(records, PreferenceRecord)[0].comment == "Both are short."
+    [dialogue] = of_type(records, DialogueRecord)
+    assert [one.text for one in dialogue.messages] == ["Say yes.\nHot?"]
+    assert dialogue.turns[0].references == ("Yes, hot.",)
+    rows[0]["output_sequence"] = "3\n\n### Reason: None."
+    [found] = problems("pandalm", file_of(tmp_path, rows))
+    assert found.endswith("output_sequence: must begin with 1, 2 or Tie, not '3'")
 
 
 def test_judgelm_prefers_the_higher_of_two_scores(tmp_path: Path) -> None:

@@ -59,6 +59,7 @@ LAYOUTS: dict[str, Any] = {
     "a list in an object": {"version": "1", "data": [{"messages": CHAT}]},
     "conversations in an object": {"conversations": [{"id": 1, "messages": CHAT}]},
     "under its id": {"c1": {"messages": CHAT}},
+    "a list under its id": {"c1": CHAT},
 }
 
 

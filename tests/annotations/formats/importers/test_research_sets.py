@@ -8,7 +8,7 @@ import pytest
 
 from annotations.formats.importers.base import survey
 from annotations.formats.importers.problems import Problems
-from annotations.formats.importers.registry import importers
+from annotations.formats.importers.registry import importers, likely_format
 from annotations.formats.records import (
     DialogueRecord,
     LabelRecord,
@@ -163,3 +163,57 @@ def test_grade_s_files_are_joined_by_line(tmp_path: Path) -> None:
 def test_a_folder_without_the_format_s_files_says_so(tmp_path: Path, name: str) -> None:
     (found,) = problems(name, tmp_path)
     assert "holds no" in found
+
+
+PASSAGE = "The oven is hot at six."
+
+
+def test_each_question_of_squad_is_a_dialogue_about_its_passage(tmp_path: Path) -> None:
+    answers = [{"text": "six", "answer_start": 19}, {"text": "at six"}, {"text": "six"}]
+    questions = [
+        {"id": "q1", "question": "When?", "answers": answers, "is_impossible": False},
+        {"id": "q2", "question": "Why?", "answers": [], "is_impossible": True},
+    ]
+    article = {"title": "Ovens", "paragraphs": [{"context": PASSAGE, "qas": questions}]}
+    rows = [
+        {"title": "Ovens", "context": PASSAGE, **one, "answers": {"text": [a["text"] for a in all]}}
+        for one, all in zip(questions, (answers, []), strict=True)
+    ]
+    for path in (
+        file_of(tmp_path, {"version": "2.0", "data": [article]}),
+        lines_of(tmp_path, rows),
+    ):
+        first, second = of_type(read(likely_format(path)[0] or "", path), DialogueRecord)
+        assert (first.id, first.knowledge) == ("q1", (PASSAGE,))
+        assert [one.text for one in first.messages] == ["When?"]
+        assert first.turns[0].references == ("six", "at six")
+        assert (second.turns[0].references, second.metadata["is_impossible"]) == ((), True)
+
+
+def test_questions_that_are_asked_in_turn_are_one_dialogue(tmp_path: Path) -> None:
+    asked = [{"input_text": "When?", "turn_id": 1}, {"input_text": "Sure?", "turn_id": 2}]
+    answered = [{"input_text": "at six", "span_text": "hot at six"}, {"input_text": "yes"}]
+    coqa = {
+        "id": "c",
+        "story": PASSAGE,
+        "questions": asked,
+        "answers": answered,
+        "source": "mctest",
+    }
+    coqa["additional_answers"] = {"0": [{"input_text": "six"}, {"input_text": "yes"}]}
+    turns = [
+        {"id": "d_q#0", "question": "When?", "followup": "y", "answers": [{"text": "at six"}]},
+        {"id": "d_q#1", "question": "Sure?", "followup": "n", "answers": [{"text": "yes"}]},
+    ]
+    quac = {"title": "Ovens", "paragraphs": [{"id": "d", "context": PASSAGE, "qas": turns}]}
+    for one, name, references in ((coqa, "c", ("at six", "six")), (quac, "d", ("at six",))):
+        path = file_of(tmp_path, {"data": [one]})
+        [dialogue] = of_type(read(likely_format(path)[0] or "", path), DialogueRecord)
+        assert dialogue.id == name
+        assert [message.text for message in dialogue.messages] == [
+            *("When?", "at six", "Sure?", "yes")
+        ]
+        assert [(turn.after, turn.references) for turn in dialogue.turns] == [
+            (1, references),
+            (3, ("yes",)),
+        ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from annotations.formats.importers.openinference import nested
+from annotations.formats.importers.registry import likely_format
 from annotations.formats.records import (
     DialogueRecord,
     LabelRecord,
@@ -147,3 +149,20 @@ def test_an_annotation_may_be_score_label_and_explanation(tmp_path: Path) -> Non
         RatingRecord("x", 0, "baker-1", "LLM", "true", 1.0, "it is cold")
     ]
     assert of_type(records, LabelRecord) == [LabelRecord("x", 0, "baker-1", "LLM", "true", "yes")]
+
+
+def test_a_table_of_traces_holds_json_in_its_cells(tmp_path: Path) -> None:
+    path = tmp_path / "traces.csv"
+    row = ["t1", "2026-01-01T10:00:00Z", "baker", "s1", '[{"role": "user", "content": "Hot?"}]']
+    row += ['"Not \\"yet\\"."', "{}", "[0.5]", '["warm"]', ""]
+    heads = ["id", "timestamp", "name", "sessionId", "input", "output", "metadata", "tact"]
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([[*heads, "tone", "tags"], row])
+    name, _ = likely_format(path)
+    records = read(name or "", path)
+    (dialogue,) = of_type(records, DialogueRecord)
+    assert [one.text for one in dialogue.messages] == ["Hot?", 'Not "yet".']
+    assert [(one.aspect, one.score) for one in of_type(records, RatingRecord)] == [("tact", 0.5)]
+    assert [(one.question, one.value) for one in of_type(records, LabelRecord)] == [
+        ("tone", "warm")
+    ]
