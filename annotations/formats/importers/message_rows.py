@@ -19,10 +19,11 @@ from annotations.formats.importers.crossed import refuse_large, split_metadata
 from annotations.formats.importers.data_files import data_size
 from annotations.formats.importers.fields import JsonObject
 from annotations.formats.importers.heads import with_head
+from annotations.formats.importers.json_rows import numbered_objects
 from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.speakers import message_of
-from annotations.formats.importers.table_source import numbered_rows
+from annotations.formats.importers.table_source import holds_json, read_rows
 from annotations.formats.records import ASSISTANT, Message
 
 _ROLES = (
@@ -50,11 +51,20 @@ def _columns(keys: Collection[str]) -> tuple[str, str, str, str]:
     )
 
 
+def _rows(path: Path, problems: Problems) -> Iterator[JsonObject]:
+    if holds_json(path):
+        for _, row in numbered_objects(path, problems):
+            yield row
+        return
+    for line, cells in read_rows(path, problems):
+        yield JsonObject(dict(cells), line, "", problems)
+
+
 def _body(path: Path, problems: Problems) -> Iterator[Placed]:
     refuse_large(data_size(path), problems)
     found: dict[str, list[tuple[Where, Message, Mapping[str, Any]]]] = {}
     columns: tuple[str, str, str, str] | None = None
-    for _, row in numbered_rows(path, problems):
+    for row in _rows(path, problems):
         columns = columns or _columns(row.value)
         name = clean_name(row.value.get(columns[_CONVERSATION])) or "1"
         message = _message(row, columns)
