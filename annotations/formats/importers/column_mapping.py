@@ -37,7 +37,18 @@ NAMES: Mapping[Use, tuple[str, ...]] = {
     "conversation": (
         *("gespräch", "gesprächid", "conversación", "对话", "对话编号", "会話"),
         *("dialogid", "dialogueid", "dialog", "dialogue", "conversationid", "conversation"),
-        *("convid", "chatid", "sessionid", "threadid", "itemid", "item", "uid", "docid", "id"),
+        *(
+            "convid",
+            "chatid",
+            "session",
+            "sessionid",
+            "threadid",
+            "itemid",
+            "item",
+            "uid",
+            "docid",
+            "id",
+        ),
     ),
     "turn": ("turn", "turnid", "turnnumber", "turnindex", "turnidx", "runde", "turno", "轮次"),
     "system": (
@@ -59,7 +70,7 @@ NAMES: Mapping[Use, tuple[str, ...]] = {
         *("response", "reply", "answer", "output", "hypothesis", "candidate", "modelresponse"),
         *("systemresponse", "generation", "completion", "botresponse", "assistantresponse"),
         *("modeloutput", "systemoutput", "outputtext", "generatedresponse", "generatedtext"),
-        *("modelanswer", "generatedanswer", "prediction", "actualoutput"),
+        *("modelanswer", "generatedanswer", "prediction", "actualoutput", "responsetext"),
         *("antwort", "respuesta", "réponse", "回复", "回答", "応答"),
     ),
     "reference": (
@@ -75,12 +86,12 @@ NAMES: Mapping[Use, tuple[str, ...]] = {
     ),
     "aspect": (
         *("aspect", "criterion", "dimension", "quality", "metric"),
-        *("aspectname", "criterionname", "dimensionname"),
+        *("aspectname", "criterionname", "dimensionname", "attribute"),
         *("kriterium", "aspekt", "criterio", "critère", "维度", "観点"),
     ),
     "score": (
         *("score", "rating", "value", "ratings", "bewertung", "punktzahl", "puntuación"),
-        *("分数", "评分", "得分", "評点"),
+        *("分数", "评分", "得分", "評点", "humanscore", "humanrating", "judgement", "judgment"),
     ),
     "comment": (
         *("comment", "comments", "remark", "remarks", "justification", "explanation"),

@@ -26,6 +26,7 @@ from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.unpacking import unpacked
 from annotations.formats.importers.wrapped_records import (
     BEGINNING,
+    BY_COLUMN,
     LISTS,
     SPLITS,
     is_chat_under_id,
@@ -50,7 +51,7 @@ def json_rows(
 
     Returns:
         Iterator over (place, value): ``$[0]``, ``$[1]``, … for an array, the line number for JSON
-        lines, ``$`` for one object, ``$.data[0]`` or ``$.ID`` within one. A record of a list that
+        lines, ``$`` for one object, ``$.data[0]`` or ``$.ID`` within one, ``$.*.0`` of columns. A record of a list that
         is named as a split says so as ``split``, one under its id has it as ``id``. The files of
         a folder follow each other, each place behind its file.
 
@@ -67,6 +68,8 @@ def json_rows(
         yield from array_elements(path, problems, limit)
     elif wrapped_records(start.decode("utf-8", "replace")):
         yield from _records_within(path, problems)
+    elif BY_COLUMN.match(start.decode("utf-8", "replace")):
+        yield from _rows_of_columns(path, problems)
     elif _is_begun_object(start):
         yield from _whole_objects(path, problems)
     else:
@@ -81,6 +84,17 @@ def _rows_of_folder(
         with unpacked(file, own) as plain:
             for where, value in json_rows(plain, own):
                 yield f"{own.file}:{where}", value
+
+
+def _rows_of_columns(path: Path, problems: Problems) -> Iterator[tuple[Where, Any]]:
+    rows: dict[str, dict[str, Any]] = {}
+    for where, name, column in object_members(path, problems, MAX_OBJECT):
+        if not isinstance(column, dict):
+            problems.stop(where, "", "must be an object with a value a row, as the first column is")
+        for row, value in column.items():
+            rows.setdefault(row, {})[name] = value
+    for row, values in rows.items():
+        yield f"$.*.{row[:80]}", values
 
 
 def _records_within(path: Path, problems: Problems) -> Iterator[tuple[Where, Any]]:

@@ -38,6 +38,8 @@ def nested(attributes: dict[str, Any]) -> dict[str, Any]:
     """
     tree: dict[str, Any] = {}
     for key, value in attributes.items():
+        if value is None:  # of another span's columns, in a table
+            continue
         *path, last = key.split(".", MAX_DEPTH)
         branch = tree
         for step in path:

@@ -31,6 +31,7 @@ from annotations.formats.importers.compression import (
 from annotations.formats.importers.csv_source import UTF16_MARKS, likely_delimiter
 from annotations.formats.importers.wrapped_records import (
     BEGINNING,
+    BY_COLUMN,
     FIRST_RECORDS,
     array_values,
     wrapped_records,
@@ -250,6 +251,8 @@ def _file(name: str, start: bytes) -> FileSample:
     if records := wrapped_records(json_text):
         keys = frozenset(records[0]) if isinstance(records[0], dict) else frozenset()
         return replace(sample, kind="json array", keys=keys, records=records)
+    if BY_COLUMN.match(json_text):
+        return replace(sample, kind="json array", keys=first_keys(text))
     if json_text.startswith("{"):
         return replace(sample, **_json_objects(json_text))
     if not json_text or "\0" in text:

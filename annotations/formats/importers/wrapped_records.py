@@ -32,6 +32,8 @@ _FIELDS = {
 """Names of lists of messages that are no ids."""
 TRANSCRIPT_KEYS = ("transcript", "conversation", "dialogue", "dialog", "text")
 """Names of a conversation in one text (``speakers.transcript``)."""
+BY_COLUMN = re.compile(r'\s*\{\s*"[^"]{1,200}"\s*:\s*\{\s*"0"\s*:')
+"""How a table begins that pandas writes column by column: ``{"prompt": {"0": …, "1": …}, …}``."""
 _GAP = re.compile(r"[\s,]*")
 _COLON = re.compile(r"\s*:\s*")
 

@@ -120,7 +120,13 @@ def test_a_score_of_the_api_is_about_its_observation_or_the_conversation(tmp_pat
 
 
 def test_flattened_attributes_are_nested_again() -> None:
-    flat = {"m.1.text": "b", "m.0.text": "a", "m.0.role": "user", "session.id": "s"}
+    flat = {
+        "m.1.text": "b",
+        "m.0.text": "a",
+        "m.0.role": "user",
+        "session.id": "s",
+        "m.2.text": None,
+    }
     assert nested(flat) == {
         "m": [{"text": "a", "role": "user"}, {"text": "b"}],
         "session": {"id": "s"},

@@ -16,6 +16,7 @@ from tests.annotations.formats.importers.helpers import (
     file_of,
     lines_of,
     of_type,
+    problems,
     surveyed,
 )
 from tests.annotations.formats.importers.test_evaluation_logs import recognised, scores, texts
@@ -180,3 +181,37 @@ def test_tools_exports_are_read_in_any_layout_of_json(
     assert likely_format(path) == (name, "")
     (found,) = surveyed(name, path)
     assert found.counts == as_example.counts
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_data_frame_as_pandas_writes_it(tmp_path: Path, indent: int | None) -> None:
+    """Column by column, each with its rows' labels."""
+    frame = {
+        "prompt": {"0": "Hot?", "1": "Now?"},
+        "response": {"0": "No.", "1": "Yes."},
+        "score": {"0": 4, "1": None},
+    }
+    path = file_of(tmp_path, json.dumps(frame, indent=indent))
+    records = recognised(path)
+    assert [text for _, _, text in texts(records)] == ["No.", "Yes."]
+    assert [one[-1] for one in scores(records)] == [4.0]
+    path = file_of(tmp_path, {**frame, "score": 4})
+    assert problems("table", path) == [
+        "file.json: $.score: must be an object with a value a row, as the first column is"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("column", "heading"),
+    [
+        *(("score", "human_score"), ("score", "Judgement"), ("aspect", "attribute")),
+        *(("response", "Response text"), ("dialog_id", "session")),
+    ],
+)
+def test_columns_of_a_table_have_other_names(tmp_path: Path, column: str, heading: str) -> None:
+    example = importers()["table"].example
+    (wanted,) = surveyed("table", file_of(tmp_path, example, "example.csv"))
+    path = file_of(tmp_path, example.replace(column, heading, 1), "renamed.csv")
+    assert likely_format(path) == ("table", "")
+    (found,) = surveyed("table", path)
+    assert found.digest == wanted.digest
