@@ -44,7 +44,14 @@ def test_a_link_is_made_listed_and_revoked(organiser: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{"most_uses": "0"}, {"most_uses": "9" * 20}, {"note": "a\0"}, {"expires_at": "x"}]
+    "changes",
+    [
+        {"most_uses": "0"},
+        {"most_uses": "9" * 20},
+        {"note": "a\0"},
+        {"expires_at": "x"},
+        {"expires_at": "2020-01-01T00:00"},
+    ],
 )
 def test_a_bad_invitation_is_refused(organiser: Client, changes: dict[str, str]) -> None:
     campaign = made_campaign()

@@ -3,11 +3,12 @@ that it goes."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations.campaigns.forms.fields import PlainText, utc_moment
@@ -62,6 +63,12 @@ class InvitationForm(forms.Form):
     def __init__(self, data: Any = None) -> None:
         super().__init__(data)
         self.fields["expires_at"].initial = timezone.now() + timedelta(days=INVITATION_DAYS)
+
+    def clean_expires_at(self) -> datetime | None:
+        moment: datetime | None = self.cleaned_data["expires_at"]
+        if moment is not None and moment <= timezone.now():
+            raise forms.ValidationError(_("It must lie in the future, else nobody can join."))
+        return moment
 
 
 class CheckFileForm(forms.Form):
