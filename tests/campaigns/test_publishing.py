@@ -120,6 +120,12 @@ def test_human_scores_of_the_file_are_not_mixed_with_them(tmp_path: Path) -> Non
     assert Rating.objects.filter(rater__version=version, aspect="overall").count() == 6
 
 
+def test_a_name_is_kept_in_composed_letters_with_single_blanks() -> None:
+    campaign = finished()
+    publish(campaign, " Cafe\u0301\n(pilot) ")
+    assert CorpusVersion.objects.get(pk=campaign.version_id).aspects == ["Caf\u00e9 (pilot)"]
+
+
 def test_a_name_that_differs_in_case_only_is_taken(tmp_path: Path) -> None:
     campaign = finished(stored(two_systems(), tmp_path))
     with pytest.raises(CannotPublish, match="already"):

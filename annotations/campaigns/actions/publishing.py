@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+from unicodedata import normalize
 
 from django.db import connection, transaction
 from django.db.models import Max, Q
@@ -59,7 +60,7 @@ def publish(campaign: Campaign, aspect: str = "", by: Any = None) -> int:
     with transaction.atomic():
         campaign, version = _locked(campaign)
         _refuse_unless_ready(campaign, version)
-        aspect = _aspect_for(campaign, version, aspect.strip())
+        aspect = _aspect_for(campaign, version, " ".join(normalize("NFC", aspect).split()))
         if not campaign.published_aspect:
             _refuse_taken(campaign, version, aspect)
         state = _state_of(campaign)

@@ -369,7 +369,7 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
         form.add_error(None, str(refusal))
         return _ratings_page(request, campaign, form, status=422)
     words = ngettext("%(count)s rating is published.", "%(count)s ratings are published.", count)
-    messages.success(request, words % {"count": count})
+    messages.success(request, words % {"count": f"{count:,}"})
     return redirect("campaign-ratings", slug=slug)
 
 
@@ -378,7 +378,10 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
 def unpublish(request: HttpRequest, slug: str) -> HttpResponse:
     """Take them out again."""
     removed = publishing.unpublish(_rated_campaign(slug), by=request.user)
-    messages.success(
-        request, _("Human scores taken out of the corpus: %(removed)s.") % {"removed": removed}
+    words = ngettext(
+        "%(count)s rating is no longer part of the corpus.",
+        "%(count)s ratings are no longer part of the corpus.",
+        removed,
     )
+    messages.success(request, words % {"count": f"{removed:,}"})
     return redirect("campaign-ratings", slug=slug)
