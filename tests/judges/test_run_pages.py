@@ -174,6 +174,7 @@ def test_fields_become_a_configuration(
         ({"judge": "judge"}, "judge is not one of the available choices"),
         ({"judge": "judge:gone@1"}, "judge:gone@1 is not one of the available choices"),
         ({"model": "other"}, "Name the model."),
+        ({"other_model": "gpt-4"}, "Choose another model above, or leave this empty."),
         ({"model": "other", "other_model": "gpt-4"}, "It cannot work here"),
         ({"samples": "0"}, "greater than or equal to 1"),
         ({"samples": "-3"}, "greater than or equal to 1"),

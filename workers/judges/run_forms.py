@@ -236,6 +236,8 @@ class JudgeForm(forms.Form):
 
     def _model(self, cleaned: dict[str, Any]) -> str:
         if cleaned["model"] != OTHER:
+            if cleaned["other_model"]:
+                self.add_error("other_model", "Choose another model above, or leave this empty.")
             return str(cleaned["model"])
         if not cleaned["other_model"]:
             self.add_error("other_model", "Name the model.")
