@@ -241,6 +241,15 @@ def test_an_organiser_reads_what_failed_before_what_waits() -> None:
     ]
 
 
+def test_raters_of_a_campaign_that_closed_meanwhile_were_active() -> None:
+    organiser, campaign = made_user("grace", ORGANISER), named("One")
+    one = join(campaign, made_user("ada", RATER))
+    Participation.objects.filter(pk=one.pk).update(seen_at=timezone.now())
+    Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.CLOSED)
+    dashboard = queries.organiser_dashboard(organiser, timezone.now())
+    assert dashboard.campaigns.active_raters == 1
+
+
 def test_an_organisers_figures_count_the_whole_site() -> None:
     """Two open campaigns and a draft, one open challenge, two raters seen of whom one within a
     week, two submissions today."""

@@ -196,7 +196,7 @@ def _end(campaign: Campaign, done: int, left: int, now: datetime) -> tuple[datet
         assignment__slot__isnull=False,
     ).aggregate(count=Count("pk"), first=Min("created_at"))
     end, basis = _from_rate(left, lately["count"], lately["first"], now)
-    return end, basis or _("no rating in the last %(days)s days to tell the pace from") % {
+    return end, basis or _("no rating in the last %(days)s days to estimate it from") % {
         "days": RATE_WINDOW_DAYS
     }
 
@@ -212,7 +212,7 @@ def _from_rate(
     since = min(first, now - timedelta(hours=1))
     end = expected_end(left, lately, since, now)
     if end is None:
-        return None, _("at the present pace it would take more than ten years")
+        return None, _("at the present rate it would take more than ten years")
     hours = (now - since).total_seconds() / 3600
     words = ngettext("one in the last %(hours)s h", "%(count)s in the last %(hours)s h", lately)
     return end, words % {"count": f"{lately:,}", "hours": f"{hours:,.0f}"}
@@ -233,7 +233,7 @@ def _collection_progress(campaign: Campaign, now: datetime) -> Progress:
         count=Count("pk"), first=Min("finished_at")
     )
     end, basis = _from_rate(wanted - done, lately["count"], lately["first"], now)
-    basis = basis or _("no dialogue finished in the last %(days)s days to tell the pace from") % {
+    basis = basis or _("no dialogue finished in the last %(days)s days to estimate it from") % {
         "days": RATE_WINDOW_DAYS
     }
     return Progress(done, wanted, None, 0, end, basis, now)
@@ -514,7 +514,7 @@ class CampaignsNow:
     to_publish: list[Campaign]
     """With all ratings that are wanted, or with enough, and not published."""
     active_raters: int
-    """People who were seen in an open campaign within the last week."""
+    """People who were seen in a campaign within the last week, also in one closed since."""
 
 
 def campaigns_now(most: int) -> CampaignsNow:
@@ -523,7 +523,7 @@ def campaigns_now(most: int) -> CampaignsNow:
     drafts, under_way, to_publish = _listed_now(most)
     lately = timezone.now() - timedelta(days=RATE_WINDOW_DAYS)
     raters = Participation.objects.filter(
-        campaign__state=state.OPEN,
+        campaign__simulated=False,
         state=Participation.State.ACTIVE,
         removed_at=None,
         seen_at__gte=lately,
