@@ -42,7 +42,7 @@ class HelpFormatter(DjangoHelpFormatter):
     """Names each default, keeps paragraphs apart, and leaves indented lines (examples) alone."""
 
     def _get_help_string(self, action: Action) -> str | None:
-        is_set = action.default is not False and action.default not in (None, "", {}, SUPPRESS)
+        is_set = action.default is not False and action.default not in (None, "", {}, [], SUPPRESS)
         if not (action.help and action.option_strings and is_set) or "default" in action.help:
             return action.help
         return f"{action.help} (default: %(default)s)"

@@ -81,7 +81,7 @@ def language_fault(code: str) -> str:
     """What is wrong with a language as somebody gave it, in words; "" where nothing is."""
     if not code or _CODE.fullmatch(code):
         return ""
-    return "must be the two or three small letters of a language's code, such as en, zh or ja"
+    return "must be the two or three lower-case letters of a language's code, such as en, zh or ja"
 
 
 def language_name(code: str) -> str:

@@ -39,7 +39,7 @@ def name_fault(name: str) -> str:
     """What is wrong with a tidied name, in words; "" where nothing is.
 
     Refused: characters that are not seen (control, zero width, direction, half surrogate pairs), no
-    letter or figure at all, stacked marks, and letters of one alphabet that stand for those of
+    letter or digit at all, stacked marks, and letters of one alphabet that stand for those of
     another.
     """
     for character in name:
@@ -51,7 +51,7 @@ def name_fault(name: str) -> str:
                 "code": f"U+{ord(character):04X}"
             }
     if not any(character.isalnum() for character in name):
-        return _("It needs at least one letter or figure.")
+        return _("It needs at least one letter or digit.")
     if _STACKED.search(name):
         return _("It stacks more than two marks on one letter.")
     if any(_imitates_another(word) for word in _WORD.findall(name)):

@@ -12,7 +12,7 @@ from annotations.campaigns.forms.join import AccountForm
 from dialeval_site.accounts.two_factor_forms import AsksWhoIsThere
 
 EMAIL_HELP = gettext_lazy(
-    "Told only to organisers. Without one you get no messages when a submission is scored."
+    "Only organisers see it. Without one you get no messages when a submission is scored."
 )
 
 
@@ -36,7 +36,7 @@ class SignUpForm(AccountForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["username"].help_text = gettext_lazy(
-            "To log in with. Letters, figures and @ . + - _ only. Your team's members and "
+            "To log in with. Letters, digits and @ . + - _ only. Your team's members and "
             "organisers see it; leaderboards show the team's name alone."
         )
 

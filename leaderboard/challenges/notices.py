@@ -225,7 +225,7 @@ def letter_of(notice: Notice) -> tuple[str, str]:
         "",
         submissions.address_of(submission),
         "",
-        _("You get this because you asked for notices. Switch them off here:"),
+        _("E-mail notices are on for your account. Switch them off here:"),
     ]
     lines += [settings.SITE_URL + reverse("webhooks")]
     subject = f"[dialeval] {name}: {notice.event}"

@@ -206,7 +206,7 @@ def test_while_the_board_is_being_computed_it_asks_on_until_its_rank_is_there(
 ) -> None:
     one = scored(round, team)
     page = text_of(page_of(member, one))
-    assert "Its place is being computed." in page
+    assert "Its rank is being computed." in page
     assert 'hx-trigger="every 2s"' in page
     seen = {"X-Seen": re.findall(r'"X-Seen": "([^"]*)"', page)[0]}
     assert page_of(member, one, "submission-progress", headers=seen).status_code == 204
@@ -220,7 +220,7 @@ def test_while_the_board_is_being_computed_it_asks_on_until_its_rank_is_there(
 def test_a_board_that_is_computed_while_the_page_is_written_is_news_to_that_page(
     member: Client, round: Round, team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else the page would say for ever that its place is being computed."""
+    """Else the page would say for ever that its rank is being computed."""
     one, standing_of = scored(round, team), submissions.standing_of
 
     def and_then_it_is_computed(*arguments: Any) -> Any:
@@ -230,7 +230,7 @@ def test_a_board_that_is_computed_while_the_page_is_written_is_news_to_that_page
 
     monkeypatch.setattr(submissions, "standing_of", and_then_it_is_computed)
     page = text_of(page_of(member, one))
-    assert "Its place is being computed." in page
+    assert "Its rank is being computed." in page
     seen = {"X-Seen": re.findall(r'"X-Seen": "([^"]*)"', page)[0]}
     assert "Rank 1" in text_of(page_of(member, one, "submission-progress", headers=seen))
 

@@ -96,7 +96,7 @@ def test_one_returns_to_a_page_of_this_site_only(client: Client, wish: str, goes
         ({"username": "a\0b"}, "Null characters"),
         ({"username": "\u0430da"}, "mixes alphabets"),
         ({"username": "\u0441\u043e\u0440\u0435"}, "looks like a Latin word"),
-        ({"username": "___"}, "letter or figure"),
+        ({"username": "___"}, "letter or digit"),
         ({"email": "not an address"}, "valid email"),
         ({"email": "a@b.example\nBcc: c@d.example"}, "valid email"),
         ({"password": "12345678", "again": "12345678"}, "common"),

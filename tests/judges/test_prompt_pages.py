@@ -80,7 +80,7 @@ def test_storing_makes_a_first_version_and_leads_to_its_page(client: Client) -> 
         ({"title": "善"}, "has no letters"),
         ({"title": "nul\0"}, "NUL"),
         ({"title": "x" * 121}, "121"),
-        ({"slug": "a b"}, "small letters"),
+        ({"slug": "a b"}, "lower-case letters"),
         ({"slug": "new"}, "new is taken"),
         ({"text": ""}, "This field is required"),
         ({"text": TEXT.replace("{fact}", "{facts}")}, "Line 11: user: "),

@@ -285,7 +285,7 @@ def test_a_human_side_that_is_not_there_is_refused_by_name(score, side: str, ref
 
 
 def test_a_human_side_for_metrics_that_have_none_is_refused(score) -> None:
-    with pytest.raises(CommandError, match="none of the metrics has a human side"):
+    with pytest.raises(CommandError, match="none of the metrics compares with human responses"):
         score("--metrics", "length", "--human", "small")
 
 

@@ -149,7 +149,7 @@ def _free_slug(title: str, slug: str) -> str:
         )
     if len(wanted) > LONGEST_SLUG or wanted != slugify(wanted):
         message = _(
-            "A name has up to %(most)s small letters a to z, digits, hyphens and underscores."
+            "A name has up to %(most)s lower-case letters a to z, digits, hyphens and underscores."
         )
         raise Refused(message % {"most": LONGEST_SLUG}, "slug")
     if wanted in RESERVED_SLUGS or JudgePrompt.objects.filter(slug=wanted).exists():

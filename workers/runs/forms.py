@@ -34,9 +34,8 @@ class ScoreForm(forms.Form):
 
     human = forms.ChoiceField(
         required=False,
-        label="Human side",
-        help_text="Human responses, for metrics that compare all of a system's responses with "
-        "them.",
+        label="Human responses",
+        help_text="Metrics of whole systems compare all of a system's responses with them.",
     )
 
     def __init__(self, version: CorpusVersion, *args: Any, **kwargs: Any) -> None:

@@ -132,10 +132,10 @@ def provenance_table(version: CorpusVersion) -> Table:
         ),
         Column(
             "remarks",
-            "With remarks",
+            "With warnings",
             "number",
             decimals=0,
-            help="Systems of which the metric remarked on a score.",
+            help="Systems with a score that the metric warns about.",
             detail=True,
         ),
         Column(

@@ -71,7 +71,7 @@ def start(
     """
     if not NAME.fullmatch(name):
         raise Refused(
-            _("A name is small letters, digits and hyphens, at most 60, and ends with none."),
+            _("A name is at most 60 lower-case letters, digits and hyphens; no hyphen ends it."),
             "name",
         )
     if not 0 <= seed <= LARGEST_SEED:

@@ -25,7 +25,7 @@ class AccountForm(forms.Form):
         max_length=LONGEST_NAME,
         label=gettext_lazy("Name"),
         help_text=gettext_lazy(
-            "To log in with. Letters, figures and @ . + - _ only. In results raters are called "
+            "To log in with. Letters, digits and @ . + - _ only. In results raters are called "
             "rater 1, rater 2, …"
         ),
         validators=[UnicodeUsernameValidator()],

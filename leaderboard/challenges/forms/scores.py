@@ -34,7 +34,7 @@ class ScoresForm(forms.Form):
         max_length=LONGEST_NAME,
         label=_("Name of the metric"),
         help_text=_(
-            "Letters, figures, _ . and - only. The leaderboard shows it, with your user name."
+            "Letters, digits, _ . and - only. The leaderboard shows it, with your user name."
         ),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )

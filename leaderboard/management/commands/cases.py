@@ -44,7 +44,7 @@ class Command(ConsoleCommand):
         )
         parser.add_argument("--dialogue", metavar="ID", help="the responses of one dialogue")
         parser.add_argument(
-            "--draw", type=parse_integer(1), default=DRAWN, metavar="N", help="responses drawn (4)"
+            "--draw", type=parse_integer(1), default=DRAWN, metavar="N", help="responses drawn"
         )
         parser.add_argument("--seed", type=parse_integer(0), default=0, help="of the draw")
         parser.add_argument(

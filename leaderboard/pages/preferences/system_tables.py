@@ -29,8 +29,7 @@ INTERVALS = (
     "lies wholly above, to the worst place that the intervals allow."
 )
 LETTERS = (
-    "Systems that share a letter are not significantly different: t tests of all {pairs} pairs, "
-    "Holm, 5 %."
+    "Systems that share a letter are not significantly different: t tests of {pairs}, Holm, 5 %."
 )
 CONTROLLED = (
     "Length, Markdown and emoji are held constant, as covariates without a penalty, each as "
@@ -125,7 +124,8 @@ def preference_board(
     size = len(document.systems)
     notes = [ON_THE_ELO_SCALE, INTERVALS]
     if any(shown_groups(one, controlled=controlled) for one in document.systems):
-        notes.insert(0, LETTERS.format(pairs=size * (size - 1) // 2))
+        pairs = "one pair" if size == 2 else f"all {size * (size - 1) // 2} pairs"
+        notes.insert(0, LETTERS.format(pairs=pairs))
     if controlled:
         notes.append(CONTROLLED)
     return mark_best(

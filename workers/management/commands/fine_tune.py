@@ -56,10 +56,10 @@ class Command(ConsoleCommand):
         parser.add_argument(
             "--epochs", type=parse_integer(1), metavar="E", help="default: masked 1, causal 10"
         )
-        parser.add_argument("--learning-rate", type=float, default=5e-5, help="default 5e-5")
-        parser.add_argument("--batch", type=parse_integer(1), default=16, help="texts (16)")
+        parser.add_argument("--learning-rate", type=float, default=5e-5, help="the highest")
+        parser.add_argument("--batch", type=parse_integer(1), default=16, help="texts in one step")
         parser.add_argument(
-            "--max-tokens", type=parse_integer(8), default=256, help="of a text (256)"
+            "--max-tokens", type=parse_integer(8), default=256, help="of the longest text"
         )
         parser.add_argument("--seed", type=parse_integer(0), default=0, help="of the order")
 

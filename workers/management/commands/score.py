@@ -59,9 +59,8 @@ class Command(ConsoleCommand):
         parser.add_argument(
             "--human",
             metavar="S",
-            help="the human side of metrics that hold systems against people (fbd, prd): "
-            "references, another corpus's slug, or slug@v1; default: references, those of the "
-            "corpus itself",
+            help="the human responses that fbd and prd compare a system's with: another corpus's "
+            "slug, slug@v1, or references, those of the corpus itself (the default)",
         )
         parser.add_argument(
             "--inline", action="store_true", help="compute in this process, without workers"
@@ -247,5 +246,5 @@ def _row(run: MetricRun) -> list[str]:
 
 def _against(configurations: list[Configuration], human: str) -> list[Configuration]:
     if not any(queries.takes_one(one) for one in configurations):
-        raise ConfigurationError("--human: none of the metrics has a human side")
+        raise ConfigurationError("--human: none of the metrics compares with human responses")
     return [queries.with_human_reference(one, human.strip()) for one in configurations]

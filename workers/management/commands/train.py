@@ -97,7 +97,7 @@ class Command(ConsoleCommand):
         parser.add_argument(
             "--name",
             required=True,
-            help="the trained model's, as in density[trained=NAME]: small letters, digits, hyphens",
+            help="the trained model's, as in density[trained=NAME]: lower-case letters, digits, hyphens",
         )
         parser.add_argument(
             "--encoder",
