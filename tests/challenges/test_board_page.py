@@ -224,11 +224,11 @@ def test_the_finding_names_a_baseline_that_does_better_than_whoever_leads() -> N
     round = board_round()
     scored_with(round, team_of_one(round, "Ours"), around(0.5))
     better = scored_with(round, team_of_one(round, "Organisers"), [0.7] * 8, is_baseline=True)
-    said = "The best baseline does better: 0.700."
+    said = "The best baseline scores 0.700."
     assert said in text_of(client_of().get(address(round)))
     type(better).objects.filter(pk=better.pk).update(is_baseline=False)
     Round.objects.filter(pk=round.pk).update(revision=round.revision + 1)
-    assert "baseline does better" not in text_of(client_of().get(address(round)))
+    assert "best baseline scores" not in text_of(client_of().get(address(round)))
 
 
 def test_a_search_and_a_track_leave_what_fits_and_the_ranks_as_they_are() -> None:

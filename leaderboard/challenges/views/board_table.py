@@ -152,7 +152,7 @@ def board_finding(answer: BoardAnswer) -> str:
     if baseline is None or value is None or baseline == value:
         return finding
     if (baseline > value) == ranking.higher_is_better:
-        finding += " " + _("The best baseline does better: %s.") % written(baseline, 3)
+        finding += " " + _("The best baseline scores %s.") % written(baseline, 3)
     return finding
 
 
