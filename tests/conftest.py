@@ -116,15 +116,21 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """What is collected, thousands of modules and tests, stays: nobody looks through it for
-    garbage, now or later; through the rest as seldom as a web server does
-    (``deploy/gunicorn.conf.py``): it took a twentieth of the time."""
+    garbage, now or later; through the rest as seldom as a site's process does
+    (``dialeval_site/__init__.py``): it took a twentieth of the time."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(50_000, 20, 20)
         gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    """pytest will look for garbage twice, through all that thousands of tests have left, for
+    what its end complains of: once will do."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
