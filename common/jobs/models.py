@@ -191,6 +191,8 @@ class JobQuerySet(models.QuerySet):
         """Release the jobs of silent workers, give up those that were tried too often, and notify
         workers of those that wait and whose last notification may be lost: first those that nobody
         was told of."""
+        if not self.filter(self.model.is_waiting() | Q(state__in=self.model.RUNNING)).exists():
+            return Reaped(0, 0, 0)  # as mostly, and asked every few seconds
         now, most = clock.now(), self.model.max_attempts()
         silent = self.filter(self.model.is_silent(now))
         failed = released = 0
@@ -202,8 +204,8 @@ class JobQuerySet(models.QuerySet):
                 self.model.on_lost(lost)
         waiting = self.filter(self.model.is_waiting()).filter(due(now))
         in_order = waiting.order_by(F("hinted_at").asc(nulls_first=True), "pk")
-        keys = in_order.values_list("pk", flat=True)[:MAX_NOTIFICATIONS]
-        return Reaped(released, failed, self.notify(keys))
+        keys = list(in_order.values_list("pk", flat=True)[:MAX_NOTIFICATIONS])
+        return Reaped(released, failed, self.notify(keys) if keys else 0)
 
 
 class Job(models.Model):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from celery import current_app
@@ -301,6 +302,16 @@ def test_the_pause_between_notifications_has_an_end(job: Job) -> None:
     long_ago = timezone.now() - MAX_NOTIFY_PAUSE - A_SECOND
     jobs_like(job).update(hinted_at=long_ago, hints=1_000_000)
     assert jobs_like(job).reap().notified == 1
+
+
+def test_where_nothing_waits_or_is_at_work_a_sweep_asks_one_query(
+    job: Job, kind: Kind, django_assert_num_queries: Any
+) -> None:
+    """Each worker sweeps every few seconds, and mostly there is nothing to do. Of submissions a
+    second one asks for those that have no attempt left."""
+    assert owned(job, claim(job)).finish(**kind.result(job))
+    with django_assert_num_queries(2 if job.NAME == "submission" else 1):
+        assert jobs_like(job).reap() == Reaped(0, 0, 0)
 
 
 @pytest.mark.django_db(transaction=True)
