@@ -49,6 +49,9 @@ class Site:
     """Whether each process loads the code itself, as an operator's do."""
     loaded: dict[frozenset[tuple[str, str]], Loaded] = field(default_factory=dict)
     """By settings."""
+    connection: Any = None
+    """With which the state of a site on PostgreSQL is asked: to connect takes both sides longer than
+    the answer."""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -128,8 +131,10 @@ class Site:
         if (url := self.settings.get("DATABASE_URL", "")).startswith("postgres"):
             import psycopg
 
-            with psycopg.connect(url) as connection:
-                return connection.execute(query.encode()).fetchall()
+            if self.connection is None or self.connection.closed:
+                self.connection = psycopg.connect(url, autocommit=True, prepare_threshold=None)
+            found: list[tuple[Any, ...]] = self.connection.execute(query).fetchall()
+            return found
         with closing(sqlite3.connect(self.home / "dialeval.sqlite3")) as database:
             return database.execute(query).fetchall()
 
@@ -179,6 +184,9 @@ class Site:
         return address
 
     def stop(self) -> None:
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
         for process in self.processes:
             kill(process)
         self.processes.clear()

@@ -51,15 +51,23 @@ class Stage:
 LOADED = f"""
 from django.core.management import call_command
 from dialeval_site.demo import site as demo
+from leaderboard.results import warming
+from tests.workers.metrics.test_distribution_metrics import Encoder
+from workers.metrics.common import pair_features
 from workers.models import MetricRun
+pair_features.encoder_for = lambda *_: Encoder()
 demo.WITH_A_MODEL, demo.JUDGES = {WITH_A_MODEL}, ()
 demo.load_demo()
 asked_for = ",".join(sorted(set(MetricRun.objects.values_list("configuration", flat=True))))
 call_command("import_corpus", "jsonl", "HOSTILE", "--slug", "hostile")
 call_command("score", "--corpus", "demo", "--metrics", asked_for, "--inline")
 call_command("score", "--corpus", "hostile", "--metrics", "{SCORED}", "--inline")
+while warming.warm():
+    call_command("analyse")
 """
-"""In one process: each that starts, and loads torch again, takes seconds."""
+"""In one process, with points that no model makes: pages show the same of them, and the model takes
+half a minute of a processor. The statistics of which a worker thinks by itself are there, too: else
+the worker of each copy would compute them."""
 
 
 SELDOM_SWEPT = {"DIALEVAL_SWEEP_SECONDS": "2"}

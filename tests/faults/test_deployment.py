@@ -17,13 +17,15 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import ON_SERVICES
+from tests.conftest import ON_SERVICES, made_site
 from tests.deploy.test_files import procfile
+from tests.faults.test_models_on_workers import corpus
 from tests.own_home import HOME
 from tests.services import free_port
 from tests.site import PROJECT, Site, wait_until
@@ -33,11 +35,15 @@ pytestmark = pytest.mark.slow
 
 TOKEN = "quiet-river-monitoring"
 BIN = Path(sys.executable).parent
+DIALOGUES = 6
+"""Of a corpus of which workers compute every statistic as soon as it is there."""
 
 
 class Deployed:
     """A site in production mode, started by the Procfile's own lines as a shell would start
     them."""
+
+    web: subprocess.Popen[bytes]
 
     def __init__(self, site: Site) -> None:
         self.site = site
@@ -137,6 +143,17 @@ def deployed(site: Site) -> Deployed:
     return Deployed(site)
 
 
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    """Its web server runs for the tests that leave it as it was and the last one, which ends it."""
+    with made_site(tmp_path_factory.mktemp("served")) as site:
+        served = Deployed(site)
+        served.install()
+        served.web = served.start("web")
+        wait_until(lambda: served.ready()["http"] == 200, 120, "the site is ready")
+        yield served
+
+
 def test_the_procfile_s_processes_come_up_do_work_and_end(deployed: Deployed) -> None:
     """One request's id is in the web server's log and in that of the worker that did what it asked
     for."""
@@ -150,12 +167,9 @@ def test_the_procfile_s_processes_come_up_do_work_and_end(deployed: Deployed) ->
     )  # fmt: skip
     assert deployed.ready()["workers"]["gpu"]["reason"] == "no worker was ever seen"
 
-    deployed.site.python(
-        "from dialeval_site.demo.site import DEMO_CORPUS\n"
-        "from annotations.corpora import actions\n"
-        "from annotations.formats.importers.registry import importers\n"
-        "actions.import_corpus(importers()['jsonl'], DEMO_CORPUS, 'usual', is_public=True)"
-    )
+    file = deployed.site.home / "usual.jsonl"
+    file.write_text(corpus(DIALOGUES, raters=("ann", "bob")))
+    deployed.site.manage("import_corpus", "jsonl", file, "--slug", "usual")
     deployed.site.manage("score", "--corpus", "usual", "--metrics", "word_f1")
     done = (
         "from workers.models import MetricRun as M; "
@@ -186,18 +200,52 @@ def test_the_procfile_s_processes_come_up_do_work_and_end(deployed: Deployed) ->
         assert [line for line in deployed.log(name) if line["level"] == "ERROR"] == []
 
 
-def test_processes_add_up_what_they_count(deployed: Deployed) -> None:
+def test_processes_add_up_what_they_count(served: Deployed) -> None:
     """Each counts in its own file, and the sum is what was asked."""
-    deployed.install()
-    web = deployed.start("web")
-    wait_until(lambda: deployed.ready()["http"] == 200, 120, "the site is ready")
     for _ in range(20):
-        assert deployed.ask("/metrics/")[0] == 200
-    assert len(children(web.pid)) == 2
-    assert (
-        deployed.figures()['dialeval_requests_total{method="GET",status="2xx",view="metrics"}']
-        == 20
-    )
+        assert served.ask("/metrics/")[0] == 200
+    assert len(children(served.web.pid)) == 2
+    counted = 'dialeval_requests_total{method="GET",status="2xx",view="metrics"}'
+    assert served.figures()[counted] == 20
+
+
+def test_asking_from_within_says_it_by_the_exit_status(
+    deployed: Deployed, served: Deployed
+) -> None:
+    """What the containers' health checks run, where nothing serves and where it does."""
+    for where, status in ((deployed, 1), (served, 0)):
+        asked = subprocess.run(
+            [sys.executable, "deploy/answers.py", "health"], cwd=PROJECT, check=False,
+            env=where.site.environment, capture_output=True, timeout=60,
+        )  # fmt: skip
+        assert asked.returncode == status
+
+
+def test_a_request_under_way_is_answered_before_the_server_ends(served: Deployed) -> None:
+    """Half of a form is sent when SIGTERM comes; the other half once the server says that it
+    ends."""
+    form = b"username=ann&password=quiet-river"
+    with socket.create_connection(("127.0.0.1", served.port), timeout=60) as connection:
+        connection.sendall(
+            b"POST /accounts/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-Proto: https\r\n"
+            b"Content-Type: application/x-www-form-urlencoded\r\nConnection: close\r\n"
+            b"Content-Length: " + str(len(form)).encode() + b"\r\n\r\n" + form[:10]
+        )
+        time.sleep(1)  # until a thread has begun to read it
+        served.web.send_signal(signal.SIGTERM)
+        wait_until(
+            lambda: "Handling signal: term" in (served.site.home / "web.log").read_text(),
+            30,
+            "it ends",
+        )
+        time.sleep(1)  # in which a server that waits for nobody would be gone
+        assert served.web.poll() is None
+        connection.sendall(form[10:])
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    # A form without a token: read, and refused
+    assert answer.startswith(b"HTTP/1.1 403 "), answer[:200]
+    assert b"</html>" in answer
+    assert served.web.wait(timeout=60) == 0
 
 
 def test_a_restart_behind_systemd_s_socket_loses_no_request(deployed: Deployed) -> None:
@@ -235,36 +283,6 @@ def visit(deployed: Deployed, stopping: threading.Event, outcomes: list[int]) ->
         outcomes.append(deployed.ask("/metrics/", seconds=240)[0])
 
 
-def test_a_request_under_way_is_answered_before_the_server_ends(deployed: Deployed) -> None:
-    """Half of a form is sent when SIGTERM comes; the other half once the server says that it
-    ends."""
-    deployed.install()
-    web = deployed.start("web")
-    wait_until(lambda: deployed.ready()["http"] == 200, 120, "the site is ready")
-    form = b"username=ann&password=quiet-river"
-    with socket.create_connection(("127.0.0.1", deployed.port), timeout=60) as connection:
-        connection.sendall(
-            b"POST /accounts/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-Proto: https\r\n"
-            b"Content-Type: application/x-www-form-urlencoded\r\nConnection: close\r\n"
-            b"Content-Length: " + str(len(form)).encode() + b"\r\n\r\n" + form[:10]
-        )
-        time.sleep(1)  # until a thread has begun to read it
-        web.send_signal(signal.SIGTERM)
-        wait_until(
-            lambda: "Handling signal: term" in (deployed.site.home / "web.log").read_text(),
-            30,
-            "it ends",
-        )
-        time.sleep(1)  # in which a server that waits for nobody would be gone
-        assert web.poll() is None
-        connection.sendall(form[10:])
-        answer = b"".join(iter(lambda: connection.recv(65536), b""))
-    # A form without a token: read, and refused
-    assert answer.startswith(b"HTTP/1.1 403 "), answer[:200]
-    assert b"</html>" in answer
-    assert web.wait(timeout=60) == 0
-
-
 def children(pid: int) -> set[int]:
     return {int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()}
 
@@ -289,20 +307,6 @@ def test_a_schema_that_waits_for_migrations_is_not_ready(deployed: Deployed) -> 
     assert deployed.site.manage("migrate", "--check", check=False).returncode == 1
     deployed.site.manage("migrate", "workers", "0004", "--fake")
     assert deployed.ready()["http"] == 200
-
-
-def test_asking_from_within_says_it_by_the_exit_status(deployed: Deployed) -> None:
-    """What the containers' health checks run."""
-    ask = [sys.executable, "deploy/answers.py", "health"]
-    run = {"cwd": PROJECT, "env": deployed.site.environment, "capture_output": True, "timeout": 60}
-    assert subprocess.run(ask, check=False, **run).returncode == 1
-    deployed.install()
-    deployed.start("web")
-    wait_until(
-        lambda: subprocess.run(ask, check=False, **run).returncode == 0,
-        120,
-        "it answers from within",
-    )
 
 
 @pytest.mark.skipif(not ON_SERVICES, reason="a database that can be away")

