@@ -74,25 +74,21 @@ def broken(backed_up: Path, tmp_path: Path) -> Path:
     )
 
 
-@pytest.fixture
-def unmigrated(tmp_path: Path) -> Site:
-    home = tmp_path / "site"
+def unmigrated(home: Path) -> Site:
     home.mkdir()
-    return Site(
-        home,
-        {
-            "DATABASE_URL": fresh_database("template1") if ON_SERVICES else "",
-            "CELERY_BROKER_URL": "",
-        },
-    )
+    url = fresh_database("template1") if ON_SERVICES else ""
+    return Site(home, {"DATABASE_URL": url, "CELERY_BROKER_URL": ""})
 
 
-@pytest.fixture
-def older(unmigrated: Site) -> Site:
-    """As before the audit log had its triggers; with a user and a line of that log."""
-    unmigrated.manage("migrate", "annotations", "0003")
-    unmigrated.python(NEW_USER.format(name="mine") + OLD_LINE)
-    return unmigrated
+@pytest.fixture(scope="module")
+def older(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """As before the audit log had its triggers; with a user and a line of that log. One for the
+    tests that find it as it was, and the last one, which replaces it."""
+    site = unmigrated(tmp_path_factory.mktemp("older") / "site")
+    site.manage("migrate", "annotations", "0003")
+    site.python(NEW_USER.format(name="mine") + OLD_LINE)
+    yield site
+    site.stop()
 
 
 def test_an_older_database_that_is_in_use_is_refused_as_it_was(
@@ -129,7 +125,8 @@ def test_an_older_database_is_migrated_and_replaced(
 
 
 @pytest.mark.long
-def test_an_empty_database_that_takes_no_rows_stays_empty(unmigrated: Site, broken: Path) -> None:
-    refused = unmigrated.manage("restore", broken, check=False)
+def test_an_empty_database_that_takes_no_rows_stays_empty(broken: Path, tmp_path: Path) -> None:
+    site = unmigrated(tmp_path / "site")
+    refused = site.manage("restore", broken, check=False)
     assert refused.returncode == 1
-    assert database(unmigrated) == {"migrations": [], "tables": {}, "users": []}
+    assert database(site) == {"migrations": [], "tables": {}, "users": []}
