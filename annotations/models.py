@@ -13,6 +13,8 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils.functional import cached_property
 
+from common.jobs.models import Job
+
 
 class Corpus(models.Model):
     slug = models.SlugField(max_length=80, unique=True)
@@ -592,6 +594,72 @@ class SiteIdentity(models.Model):
 
     def __str__(self) -> str:
         return self.identity
+
+
+class CorpusImport(Job):
+    """A file that an organiser sent to be a corpus, and that is too large to be stored while the
+    browser waits."""
+
+    NAME = "import"
+    TASK = "workers.tasks.import_corpus"
+    LOST = "the worker stopped without a word {attempts} times; it may need more memory or disk"
+
+    class State(models.TextChoices):
+        PENDING = "pending", "pending"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+        CANCELLED = "cancelled", "cancelled"
+
+    stored = models.CharField(max_length=80, help_text="The file's name in the storage.")
+    file_name = models.CharField(max_length=255, help_text="What its sender called it.")
+    size = models.PositiveBigIntegerField(help_text="Bytes.")
+    source = models.CharField(
+        max_length=1200, blank=True, help_text="The address that it was downloaded from."
+    )
+    fields = models.JSONField(help_text="What else the form said, by the names of its fields.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+
+    state = models.CharField(max_length=10, choices=State, default=State.PENDING)
+    error = models.TextField(blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    progress = models.JSONField(
+        default=dict, help_text="step (checked, stored), records, and bytes where they are known."
+    )
+    outcome = models.JSONField(
+        default=dict,
+        help_text="What was stored, a corpus each; or the problems of the file and its bad "
+        "records.",
+    )
+
+    class Meta:
+        verbose_name = "import"
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["pending", "running", "done", "failed", "cancelled"]),
+                name="import_state",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="running")
+                | (Q(lease_expires_at__isnull=False) & ~Q(lease_token="")),
+                name="running_import_is_leased",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="failed") | ~Q(error=""), name="failed_import_says_why"
+            ),
+            models.UniqueConstraint(
+                fields=["stored"],
+                condition=Q(state__in=["pending", "running", "done"]),
+                name="one_import_of_a_file",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"import {self.pk} of {self.file_name}"
 
 
 class OrphanCount(models.Model):

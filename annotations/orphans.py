@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -100,7 +100,11 @@ def collect(now: float | None = None, force: bool = False) -> list[Collected]:
             storage.PROBES, now, INCOMING_SECONDS, "it was a test of the storage"
         ),
         _removed_from_storage(
-            pending_uploads.FOLDER, now, pending_uploads.MAX_AGE, "nobody imported it"
+            pending_uploads.FOLDER,
+            now,
+            pending_uploads.MAX_AGE,
+            "nobody imported it",
+            pending_uploads.needed(),
         ),
     ]
     for kind in site_identity.kinds:
@@ -214,9 +218,15 @@ def _removed(kind: str, paths: Iterable[Path], now: float, grace: float, why: st
     return Collected(kind, removed=count, removed_bytes=total)
 
 
-def _removed_from_storage(folder: str, now: float, grace: float, why: str) -> Collected:
-    """Files of a folder of the storage that no row ever names."""
-    left = [file for file in storage.listed(folder) if file.written < now - grace]
+def _removed_from_storage(
+    folder: str, now: float, grace: float, why: str, needed: Collection[str] = ()
+) -> Collected:
+    """Files of a folder of the storage that are soon of no use, except those ``needed``."""
+    left = [
+        file
+        for file in storage.listed(folder)
+        if file.written < now - grace and file.name not in needed
+    ]
     for file in left:
         storage.remove(f"{folder}/{file.name}")
         _log_removal(f"{folder}/{file.name}", why, file, now)

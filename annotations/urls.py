@@ -1,10 +1,16 @@
 from django.urls import include, path
 
 from annotations.audit import views as audit_views
-from annotations.corpora import views
+from annotations.corpora import import_views, views
 
 urlpatterns = [
-    path("corpora/new/", views.corpus_new, name="corpus-new"),
+    path("corpora/new/", import_views.corpus_new, name="corpus-new"),
+    path("corpora/new/<int:pk>/", import_views.corpus_import, name="corpus-import"),
+    path(
+        "corpora/new/<int:pk>/cancel/",
+        import_views.corpus_import_cancel,
+        name="corpus-import-cancel",
+    ),
     path("corpora/<slug:slug>/seen-by/", views.corpus_seen_by, name="corpus-seen-by"),
     path("corpora/<slug:slug>/settings/", views.corpus_settings, name="corpus-settings"),
     path("corpora/<slug:slug>/delete/", views.corpus_delete, name="corpus-delete"),

@@ -7,22 +7,40 @@ What a view does not say so of takes forms and JSON alone (``dialeval_site.middl
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from django.conf import settings
+
 View = TypeVar("View", bound=Callable[..., Any])
-Admission = Callable[..., object]
 _ADMISSION = "admission_of_files"
 
 
-def takes_file(admission: Admission) -> Callable[[View], View]:
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """``refuse``: see ``takes_file``. ``limit``: the setting that says how many bytes at most."""
+
+    refuse: Callable[..., object]
+    limit: str
+
+    @property
+    def most_bytes(self) -> int:
+        return int(getattr(settings, self.limit))
+
+
+def takes_file(
+    refuse: Callable[..., object], limit: str = "MAX_UPLOAD_BYTES"
+) -> Callable[[View], View]:
     """Declares that a view takes a file.
 
-    Args: admission: gets the request and what the address names. Where the sender may not send a
-    file here, it returns the ``HttpResponse`` that says so, or raises what the view would. It reads
-    nothing of the body."""
+    Args:
+        refuse: gets the request and what the address names. Where the sender may not send a file
+            here, it returns the ``HttpResponse`` that says so, or raises what the view would. It
+            reads nothing of the body.
+        limit: the setting of its size."""
 
     def declared(view: View) -> View:
-        setattr(view, _ADMISSION, admission)
+        setattr(view, _ADMISSION, Admission(refuse, limit))
         return view
 
     return declared

@@ -7,6 +7,7 @@ elsewhere says when it fails becomes ``StorageAway``.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import logging
 import os
@@ -59,8 +60,13 @@ def take_in(path: Path, name: str) -> None:
     if lies_on_disk():
         place = Path(_storage().path(name))
         place.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(path, place)
-        return
+        try:
+            os.replace(path, place)
+        except OSError as fault:
+            if fault.errno != errno.EXDEV:
+                raise
+        else:
+            return
     put(path, name)
     path.unlink(missing_ok=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from annotations import orphans
 from common.jobs.tasks import row_task
+from workers import imports
 from workers.chats import execution as answering
 from workers.jobs import reap_all
 from workers.models import MetricRun
@@ -27,6 +28,11 @@ def compute(run_id: int) -> None:
 @row_task
 def reply(message_id: int) -> None:
     answering.answer(message_id)
+
+
+@row_task
+def import_corpus(import_id: int) -> None:
+    imports.store(import_id)
 
 
 @row_task

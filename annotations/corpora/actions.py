@@ -64,6 +64,7 @@ def import_corpus(
     good_only: bool = False,
     source: str = "",
     progress: Callable[[str, int], object] = lambda _what, _records: None,
+    stored: Callable[[list[ImportOutcome]], object] = lambda _outcomes: None,
 ) -> list[ImportOutcome]:
     """Store what a file holds: a new version where its content is new, nothing where it is known.
 
@@ -76,7 +77,8 @@ def import_corpus(
     left out, and the version says which. ``source``: the address that the file came from.
     ``progress`` is told what is being done ("checked", "stored"), and to how many records; and of
     an import that was killed, which this one continues, how many dialogues are stored
-    ("continued").
+    ("continued"). It may raise: then nothing is stored, unless it raises ``staging.Paused``, after
+    which the next import of the file goes on. ``stored`` is called in the last transaction.
     """
     refuse_large(path)
     if language:
@@ -118,6 +120,12 @@ def import_corpus(
                         version=version.label,
                         format=version.format,
                     )
+                stored(outcomes)
+    except staging.Paused:
+        for version in staged.values():
+            staging.leave(version)
+        staged = {}
+        raise
     except staging.LeaseLost:
         raise ImportFailed([Problem(path.name, "", "", STOOD_STILL)]) from None
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path, PurePath
 from shutil import make_archive
 from typing import Any
@@ -41,6 +42,22 @@ def _longest(field: str) -> int:
     return int(Corpus._meta.get_field(field).max_length or 0)
 
 
+def mapping_in(data: Mapping[str, str]) -> TableMapping | None:
+    """What the columns of a table are, where a form says it."""
+    columns: dict[str, Column] = {}
+    for place in range(MAX_MAPPED_COLUMNS):
+        name, use = data.get(f"column-{place}"), data.get(f"use-{place}")
+        if name is None or use not in USES:
+            break
+        is_judged = use in ("score", "label")
+        aspect, rater = (
+            data.get(f"{part}-{place}", "").strip()[:100] if is_judged else ""
+            for part in ("aspect", "rater")
+        )
+        columns[name] = Column(use, aspect, rater)
+    return TableMapping(columns) if columns else None
+
+
 class UploadForm(forms.Form):
     """A file that is shown before it is stored, and what the columns of a table are. What the file
     itself must be is said by its importer."""
@@ -54,6 +71,13 @@ class UploadForm(forms.Form):
     uploaded = forms.CharField(required=False, widget=forms.HiddenInput)
 
     upload: PendingUpload | None = None
+    too_large = gettext_lazy(
+        "The file is larger than %(limit)s MB (the site's setting DIALEVAL_MAX_IMPORT_MB)."
+    )
+
+    @classmethod
+    def most_bytes(cls) -> int:
+        return settings.MAX_IMPORT_BYTES
 
     def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -66,30 +90,13 @@ class UploadForm(forms.Form):
 
     def mapping(self) -> TableMapping | None:
         """What the columns of a table are, where the form says it of this file."""
-        if self.is_new_file:
-            return None
-        columns: dict[str, Column] = {}
-        for place in range(MAX_MAPPED_COLUMNS):
-            name, use = self.data.get(f"column-{place}"), self.data.get(f"use-{place}")
-            if name is None or use not in USES:
-                break
-            is_judged = use in ("score", "label")
-            aspect, rater = (
-                self.data.get(f"{part}-{place}", "").strip()[:100] if is_judged else ""
-                for part in ("aspect", "rater")
-            )
-            columns[name] = Column(use, aspect, rater)
-        return TableMapping(columns) if columns else None
+        return None if self.is_new_file else mapping_in(self.data)
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
-        if file and file.size > settings.MAX_CORPUS_UPLOAD_BYTES:
+        if file and file.size > self.most_bytes():
             raise forms.ValidationError(
-                _(
-                    "The file is larger than %(limit)s MB. Import it on the server: manage.py "
-                    "import_corpus."
-                ),
-                params={"limit": settings.MAX_CORPUS_UPLOAD_BYTES // 1_000_000},
+                self.too_large, params={"limit": self.most_bytes() // 1_000_000}
             )
         return file
 
@@ -221,6 +228,19 @@ class CorpusForm(UploadForm):
         is_replaced = bool(self.cleaned_data["uploaded"] and self.is_new_file)
         return "preview" in self.data or not self.cleaned_data["format"] or is_replaced
 
+    def choices(self) -> dict[str, str]:
+        """What it says of the file, to be stored and shown again (``imports``)."""
+        names = ("format", "name", "slug", "language", "seen_by")
+        values = {name: str(self.cleaned_data[name]) for name in names}
+        values |= {
+            name: "on" for name in ("good_only", "is_new_version") if self.cleaned_data[name]
+        }
+        if mapping := self.mapping():
+            for place, (name, column) in enumerate(mapping.columns.items()):
+                values |= {f"column-{place}": name, f"use-{place}": column.use}
+                values |= {f"aspect-{place}": column.aspect, f"rater-{place}": column.rater}
+        return values
+
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])
         if fault := text_fault(name, _longest("name"), may_be_empty=True):
@@ -267,7 +287,7 @@ class CorpusForm(UploadForm):
                 found = fetched(
                     address,
                     folder,
-                    most_bytes=settings.MAX_CORPUS_UPLOAD_BYTES,
+                    most_bytes=self.most_bytes(),
                     seconds=min(BROWSER_SECONDS, settings.IMPORT_SECONDS),
                 )
             except NotFetched as problem:

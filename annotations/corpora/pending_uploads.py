@@ -1,5 +1,6 @@
 """Files that organisers have uploaded and not imported yet: they stay for a day, for who sent them,
-so that none is chosen twice. ``annotations.orphans`` removes older ones."""
+so that none is chosen twice; and as long as a worker has to read them. ``annotations.orphans``
+removes the others."""
 
 from __future__ import annotations
 
@@ -7,12 +8,16 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 from django.core import signing
+from django.db.models import Q
+from django.utils import timezone
 
+from annotations.models import CorpusImport
 from common import storage
 from common.temporary import temporary_folder
 
@@ -34,10 +39,15 @@ class PendingUpload:
 
 
 def store(path: Path, name: str, user: Any, source: str = "") -> PendingUpload:
-    """Take in a file that was sent as ``name`` or comes from ``source``. Raises
-    ``StorageAway``."""
+    """Take in a file that was sent as ``name`` or comes from ``source``; it is at ``path`` no more.
+    Raises ``StorageAway``."""
     stored = f"{FOLDER}/{token_hex(16)}"
-    storage.put(path, stored)
+    storage.take_in(path, stored)
+    return offered(stored, name, user, source)
+
+
+def offered(stored: str, name: str, user: Any, source: str = "") -> PendingUpload:
+    """A file that is stored, to a user."""
     signed = {"stored": stored, "name": name[:255], "user": user.pk, "source": source}
     return PendingUpload(stored, name[:255], signing.dumps(signed, salt=_SALT), source)
 
@@ -61,6 +71,16 @@ def readable(file: PendingUpload) -> Iterator[Path]:
         link = folder / (name or "file")
         link.symlink_to(path.resolve())
         yield link
+
+
+def needed() -> set[str]:
+    """Names, below ``FOLDER``, of files that an import will read, or that may be chosen again after
+    one that ended without a corpus."""
+    under_way = Q(state__in=[CorpusImport.State.PENDING, CorpusImport.State.RUNNING])
+    ended = Q(state__in=[CorpusImport.State.FAILED, CorpusImport.State.CANCELLED])
+    lately = ended & Q(finished_at__gt=timezone.now() - timedelta(seconds=MAX_AGE))
+    names = CorpusImport.objects.filter(under_way | lately).values_list("stored", flat=True)
+    return {name.removeprefix(f"{FOLDER}/") for name in names}
 
 
 def remove(file: PendingUpload) -> None:

@@ -78,6 +78,11 @@ class LeaseLost(Exception):
     """Another process took this row for left behind, since this one was silent for too long."""
 
 
+class Paused(Exception):
+    """Raised by who reads the records, to stop for now: what is stored stays, and the next import
+    of the same content goes on with it at once."""
+
+
 class ShortTransactions:
     """Transactions of about ``HELD_SECONDS``, with pauses in which others may write. ``rows``
     says how many rows the next one should write; it follows what the last ones took."""
@@ -173,6 +178,9 @@ def stage(
         if version is not None:
             continued(store.go_on())
         store.store(records)
+    except Paused:
+        leave(store.version)
+        raise
     except BaseException:
         remove(store.version)
         raise
@@ -192,6 +200,11 @@ def _interrupted(digest: str = "", lease_token: str = "", **values: Any) -> Corp
             LeftOutRecords.objects.filter(version=version).delete()
             return version
     return None
+
+
+def leave(version: CorpusVersion) -> None:
+    """To the next import of the same content, as if this process had been killed."""
+    _owned(version).update(lease_expires_at=timezone.now())
 
 
 def empty_version(**values: Any) -> CorpusVersion:

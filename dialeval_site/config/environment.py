@@ -182,12 +182,11 @@ SETTINGS: tuple[Setting, ...] = (
         "`true`: people of the provider may create an account at their first log-in, also where "
         "DIALEVAL_SIGN_UP is `closed`. `false`: they need an account with their e-mail address.",
     ),
-    Setting("DIALEVAL_MAX_IMPORT_MB", "200", "Largest file that is imported, in megabytes."),
     Setting(
-        "DIALEVAL_MAX_CORPUS_UPLOAD_MB",
-        "20",
-        "Largest corpus that an organiser may add in the browser, in megabytes; it is read while "
-        "the browser waits.",
+        "DIALEVAL_MAX_IMPORT_MB",
+        "10000",
+        "Largest file that is imported as a corpus, in megabytes: by a command, or by an organiser "
+        "in the browser.",
     ),
     Setting(
         "DIALEVAL_IMPORT_SECONDS",

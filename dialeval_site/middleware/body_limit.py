@@ -1,10 +1,10 @@
 """The upload size limit: what a request may bring, decided before a byte of its body is read.
 
 Every address takes a form, or JSON, of ``DATA_UPLOAD_MAX_MEMORY_SIZE``. A view that says so
-(``takes_file``) takes a file of ``MAX_UPLOAD_BYTES``, from who may send one there. The middleware
-refuses the rest, before CSRF's middleware reads a form to look for its token; the web server, which
-takes in a body before anything of the site runs, asks ``file_sender`` about one that is larger than
-a form. A file that found no room on the disk is told so.
+(``takes_file``) takes a file as large as its setting allows, from who may send one there. The
+middleware refuses the rest, before CSRF's middleware reads a form to look for its token; the web
+server, which takes in a body before anything of the site runs, asks ``file_sender`` about one that
+is larger than a form. A file that found no room on the disk is told so.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ class BodyLimit:
     ) -> HttpResponseBase | None:
         length, most_of_a_form = _length(request), settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         admission = _admission_at(request)
-        most_of_a_file = settings.MAX_UPLOAD_BYTES + BESIDE_THE_FILE
-        if length > (most_of_a_form if admission is None else most_of_a_file):
+        if length > (
+            most_of_a_form if admission is None else admission.most_bytes + BESIDE_THE_FILE
+        ):
             return _too_large(request, admission)
         comes_in_chunks = "Transfer-Encoding" in request.headers
         is_in_parts = request.content_type == "multipart/form-data"
@@ -80,13 +81,13 @@ def file_sender(environ: dict[str, Any], length: int) -> object:
         request = WSGIRequest(environ)
         request.resolver_match = match = resolve(request.path_info)
         admission = _admission_at(request)
-        if admission is None or not 0 <= length <= settings.MAX_UPLOAD_BYTES + BESIDE_THE_FILE:
+        if admission is None or not 0 <= length <= admission.most_bytes + BESIDE_THE_FILE:
             return None
         SessionMiddleware(lambda _request: HttpResponse()).process_request(request)
         request.user = get_user(request)
         if _is_of_api(request):
             request.api_caller = tokens.caller_of(request)  # type: ignore[attr-defined]
-        if isinstance(admission(request, **match.kwargs), HttpResponseBase):
+        if isinstance(admission.refuse(request, **match.kwargs), HttpResponseBase):
             return None
         return request.user.pk
     except Exception as refusal:
@@ -115,7 +116,7 @@ def _refusal(
     named: dict[str, Any],
 ) -> HttpResponseBase | None:
     try:
-        answer = admission(request, **named)
+        answer = admission.refuse(request, **named)
     except Exception as refusal:
         if not _is_of_api(request):
             raise
@@ -139,7 +140,7 @@ def _too_large(request: HttpRequest, admission: Admission | None) -> HttpRespons
         limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     else:
         message = _("The file is larger than %(limit)s MB. Nothing of it was stored.")
-        limit = settings.MAX_UPLOAD_BYTES
+        limit = admission.most_bytes
     message = message % {"limit": limit // 1_000_000}
     if _is_of_api(request):
         return problem_response(413, message, "too_large")

@@ -312,13 +312,13 @@ def test_an_empty_file_and_none_are_told_apart(organiser: Client) -> None:
     )
 
 
-def test_a_file_above_the_limit_is_refused_with_the_way_out(
+def test_a_file_above_the_limit_is_refused_with_the_setting(
     organiser: Client, settings: Any
 ) -> None:
-    settings.MAX_CORPUS_UPLOAD_BYTES = len(COOKS) - 1
+    settings.MAX_IMPORT_BYTES = len(COOKS) - 1
     answer = send(organiser)
     assert answer.status_code == 422
-    assert "manage.py import_corpus" in said(answer)
+    assert "(the site's setting DIALEVAL_MAX_IMPORT_MB)" in said(answer)
     assert not Corpus.objects.exists()
 
 

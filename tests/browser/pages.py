@@ -150,6 +150,7 @@ MADE_BY_OTHER_TESTS: Final = frozenset(
             "judge-answer",
             "judge-prompt",
             "judge-prompt-edit",
+            "corpus-import",
         ),
         *("room", "chat", "chat-system", "submission", "campaign-adjudicate"),
         *("arena", "arena-battle", "arena-invited", "arena-leaderboard", "arena-manage"),

@@ -7,7 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,11 @@ from django.core.management import CommandError, call_command
 from django.db.models import F
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotations import orphans, site_identity
-from annotations.corpora import pending_uploads
-from annotations.models import OrphanCount, SiteIdentity
+from annotations.corpora import imports, pending_uploads
+from annotations.models import CorpusImport, OrphanCount, SiteIdentity
 from annotations.site_identity import ForeignFiles
 from leaderboard.challenges import uploads
 from leaderboard.challenges.actions.receiving import NotTaken
@@ -203,6 +204,23 @@ def test_an_upload_that_nobody_imported_goes_after_a_day(tmp_path: Path) -> None
     orphans.collect(time.time() + 25 * 3600)
     assert pending_uploads.find(sent.token, user) is None
     assert OrphanCount.objects.get(kind="temporary").removed_bytes == 10
+
+
+def test_an_upload_stays_until_a_worker_has_imported_it_and_a_day_after_a_failure(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "corpus.jsonl").write_text("ten bytes.")
+    user = made_user("mara")
+    sent = pending_uploads.store(tmp_path / "corpus.jsonl", "corpus.jsonl", user)
+    job = imports.start(sent, 10, {}, user)
+    orphans.collect(time.time() + 25 * 3600)
+    assert pending_uploads.find(sent.token, user) == sent
+    CorpusImport.objects.filter(pk=job.pk).fail("it broke")
+    orphans.collect(time.time() + 25 * 3600)
+    assert pending_uploads.find(sent.token, user) == sent
+    CorpusImport.objects.filter(pk=job.pk).update(finished_at=timezone.now() - timedelta(hours=25))
+    orphans.collect(time.time() + 25 * 3600)
+    assert pending_uploads.find(sent.token, user) is None
 
 
 def test_exports_with_raters_names_that_an_older_dialeval_left_go_after_a_day() -> None:

@@ -440,5 +440,5 @@ def test_the_proxy_says_itself_where_a_visitor_comes_from(name: str) -> None:
             "{http.request.uuid}",
         }
     assert "/monitoring/" in text
-    # DIALEVAL_MAX_UPLOAD_MB and one more
-    assert re.search(r"max_body_size 201m|max_size 201MB", text)
+    # DIALEVAL_MAX_IMPORT_MB and one more
+    assert re.search(r"max_body_size 10001m|max_size 10001MB", text)

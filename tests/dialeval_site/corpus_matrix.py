@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tests.dialeval_site.small_corpora import IMPORT
+
 
 @dataclass(frozen=True)
 class Address:
@@ -44,6 +46,8 @@ MATRIX = {
     "login": Address("GET", "200 done done done done"),
     "logout": Address("POST", "done done done done done"),
     "corpus-new": Address("GET", ORGANISERS),
+    "corpus-import": Address("GET", ORGANISERS, position=IMPORT),
+    "corpus-import-cancel": Address("POST", ORGANISERS_DO, position=IMPORT),
     "corpus-seen-by": Address("POST", ORGANISERS_DO, ORGANISERS_DO, data=(("seen_by", "nobody"),)),
     "corpus-settings": Address("GET", ORGANISERS, ORGANISERS),
     "corpus-add": Address("GET", ORGANISERS, ORGANISERS),

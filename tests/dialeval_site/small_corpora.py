@@ -13,7 +13,7 @@ from django.db import connection
 from annotations.corpora import actions
 from annotations.corpora.queries import select_systems
 from annotations.formats.importers.registry import importers
-from annotations.models import AuditEntry, Corpus, CorpusVersion
+from annotations.models import AuditEntry, Corpus, CorpusImport, CorpusVersion
 from common.roles import ORGANISER, PARTICIPANT, RATER, ROLES
 from workers.metrics.common.configuration import parse
 from workers.models import MetricRun
@@ -22,6 +22,8 @@ from workers.runs import execution
 
 ROLE_NAMES = ("anonymous", PARTICIPANT, RATER, ORGANISER, "superuser")
 PUBLIC, PRIVATE = "open-kitchen", "closed-kitchen"
+IMPORT = 9_001
+"""Key of an import that waits for a worker."""
 
 
 def records(secret: str) -> list[dict[str, object]]:
@@ -94,6 +96,9 @@ def make_people() -> None:
         user = get_user_model().objects.create_user(f"the-{role}")
         user.groups.add(Group.objects.get_or_create(name=role)[0])
     get_user_model().objects.create_superuser("the-superuser")
+    CorpusImport.objects.create(
+        pk=IMPORT, stored="imports/1", file_name="cooks.jsonl", size=9, fields={"slug": "cooks"}
+    )
 
 
 def person(role: str) -> User:
@@ -101,6 +106,7 @@ def person(role: str) -> User:
 
 
 def remove_everything() -> None:
+    CorpusImport.objects.all().delete()
     get_user_model().objects.filter(username__in=[f"the-{role}" for role in ROLE_NAMES]).delete()
     Corpus.objects.filter(slug__in=[PUBLIC, PRIVATE]).delete()
     empty_the_log()

@@ -75,7 +75,7 @@ def readers_of_files() -> set[str]:
 
 def test_every_page_that_takes_a_file_says_so() -> None:
     assert readers_of_files() == {
-        "views.corpus_new",
+        "import_views.corpus_new",
         "view.add_to_corpus",
         "checks.campaign_checks",
         "rounds.round_submit",

@@ -1,5 +1,5 @@
-"""The process of a large import, or of a large deletion, is killed: what is left is seen by
-nobody. The next import of the file goes on with it; the rest of a deletion goes."""
+"""The process of a large import, a command or a worker, or of a large deletion, is killed: what is
+left is seen by nobody. The next import of the file goes on with it; the rest of a deletion goes."""
 
 from __future__ import annotations
 
@@ -82,6 +82,43 @@ def test_an_import_that_is_killed_leaves_nothing_to_see_and_the_next_one_goes_on
     assert int(before.replace(",", "")) > 0
     assert "stored v1" in done.stdout
     assert left(site) == [1, 0, DIALOGUES * TURNS]
+
+
+STARTED = """
+from pathlib import Path
+from django.contrib.auth.models import Group, User
+from annotations.corpora import imports, pending_uploads
+user = User.objects.create_user("mara")
+user.groups.add(Group.objects.get(name="organiser"))
+path = Path({path!r})
+size = path.stat().st_size
+fields = {{"format": "jsonl", "name": "", "slug": "large", "language": "", "seen_by": "organisers"}}
+imports.start(pending_uploads.store(path, path.name, user), size, fields, user)
+"""
+
+
+def test_a_worker_that_is_killed_leaves_its_import_to_the_next_one_which_goes_on(
+    site: Site, tmp_path: Path
+) -> None:
+    path = written(large_corpus(), tmp_path / "large.jsonl")
+    condition = WAIT_FOR.format(condition="Response.objects.exists()")
+    watching = site.start("watch", "manage.py", "shell", "-c", condition)
+    first = site.start_worker()
+    site.python(STARTED.format(path=str(path)))
+    watching.wait(timeout=240)
+    kill(first)
+    corpora, halves, responses = left(site)
+    assert (corpora, halves) == (0, 1)
+    assert 0 < responses < DIALOGUES * TURNS
+    (half,) = site.rows("SELECT id FROM annotations_corpusversion")
+    site.start_worker()
+    ended = "SELECT state, attempts, error FROM annotations_corpusimport WHERE state <> 'running'"
+    wait_until(
+        lambda: site.rows(ended) not in ([], [("pending", 1, "")]), 240, "the next worker is done"
+    )
+    assert site.rows(ended) == [("done", 2, "")]
+    assert left(site) == [1, 0, DIALOGUES * TURNS]
+    assert site.rows("SELECT id FROM annotations_corpusversion") == [half]
 
 
 @pytest.mark.one_database

@@ -56,7 +56,7 @@ class Preview:
     """A file as one importer reads it.
 
     Attributes:
-        parts: counts of each corpus in it, with what is skipped.
+        parts: counts of each corpus in it, with what is skipped; of the beginning alone none.
         rows: the first rows of the first corpus.
         mapping: of a table, what each column is.
     """
@@ -130,6 +130,38 @@ def preview(
         parts = survey(importer, plain, good_only=good_only)
         first = _first_rows(importer.read(plain, parts[0].part, good_only=good_only))
     return Preview(parts, first, mapping if importer.name == TABLE.name else None)
+
+
+def first_rows(
+    importer: Importer,
+    path: Path,
+    mapping: TableMapping | None = None,
+    *,
+    good_only: bool = False,
+) -> Preview:
+    """Read the beginning of a file, of one that is too large to be read while somebody waits.
+
+    Args:
+        importer: of the format.
+        path: the file.
+        mapping: of a table; None to guess it.
+        good_only: leave out bad records, as in ``Importer.read``.
+
+    Returns:
+        The first rows, without counts.
+
+    Raises:
+        ImportFailed: with the faults of what was read.
+    """
+    problems = Problems(path.name, is_lenient=good_only)
+    with unpacked(path, problems) as plain:
+        if importer.name == TABLE.name:
+            mapping = mapping or mapping_of(plain, problems)[0]
+            importer = with_mapping(mapping)
+        part = importer.parts(plain)[0]
+        first = _first_rows(importer.read_with(plain, part, problems, None))
+        problems.raise_if_any()
+    return Preview((), first, mapping if importer.name == TABLE.name else None)
 
 
 def _first_rows(records: Iterable[Record]) -> tuple[FirstRow, ...]:

@@ -14,6 +14,8 @@ HOLDS = [
     (RATINGS, gettext_lazy("ratings, labels or responses of systems: they make a new version")),
     (METRIC_SCORES, gettext_lazy("scores of metrics, each named by its aspect")),
 ]
+MOST_BYTES = 20_000_000
+"""The table is read while the browser waits."""
 HIGHER, LOWER = "higher", "lower"
 
 
@@ -31,6 +33,14 @@ class AdditionForm(UploadForm):
         initial=HIGHER,
         widget=forms.RadioSelect,
     )
+
+    too_large = gettext_lazy(
+        "The file is larger than %(limit)s MB. Add it on the server: manage.py add_to_corpus."
+    )
+
+    @classmethod
+    def most_bytes(cls) -> int:
+        return MOST_BYTES
 
     @property
     def is_preview(self) -> bool:

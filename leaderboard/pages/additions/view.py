@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -154,7 +153,7 @@ def _form_page(
         if failure
         else [],
         "is_cut": failure is not None and failure.stopped,
-        "largest_mb": settings.MAX_CORPUS_UPLOAD_BYTES // 1_000_000,
+        "largest_mb": form.most_bytes() // 1_000_000,
     }
     status = 422 if failure or form.errors else 200
     return render(request, "leaderboard/add_to_corpus.html", context, status=status)

@@ -90,7 +90,18 @@ def _trial(_folder: Path) -> Job:
     return trial_actions.start(prompt, rated_version(), configuration_of(prompt), "overall")
 
 
+def _import(_folder: Path) -> Job:
+    from annotations.models import CorpusImport
+
+    return CorpusImport.objects.create(
+        stored="imports/1", file_name="cooks.jsonl", size=9, fields={"format": "jsonl"}
+    )
+
+
 KINDS = {
+    "annotations.CorpusImport": Kind(
+        _import, lambda _: {"outcome": {"corpora": []}}, {"progress": {"step": "checked"}}
+    ),
     "challenges.Submission": Kind(_submission, _submitted_metric, {"progress_done": 3}),
     "workers.MetricRun": Kind(
         _metric_run,
