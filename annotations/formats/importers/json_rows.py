@@ -36,6 +36,8 @@ from annotations.formats.importers.wrapped_records import (
 
 MAX_OBJECT = 32 * 1024 * 1024
 """Characters of a file that is one object and has to be held as a whole."""
+MAX_COLUMNS_SIZE = 256 * 1024 * 1024
+"""Bytes of a table that is written column by column."""
 
 
 def json_rows(
@@ -87,6 +89,13 @@ def _rows_of_folder(
 
 
 def _rows_of_columns(path: Path, problems: Problems) -> Iterator[tuple[Where, Any]]:
+    if path.stat().st_size > MAX_COLUMNS_SIZE:
+        problems.stop(
+            "",
+            "",
+            f"is a table column by column of more than {MAX_COLUMNS_SIZE // 1024**2} MiB, which "
+            "cannot be held; write one record a line",
+        )
     rows: dict[str, dict[str, Any]] = {}
     for where, name, column in object_members(path, problems, MAX_OBJECT):
         if not isinstance(column, dict):

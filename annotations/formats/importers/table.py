@@ -114,7 +114,8 @@ def _judges_conversations(sample: FileSample) -> bool:
     heading, *rows = sample.cells or ((),)
     if sample.kind != "table":
         heading = tuple(sample.record)
-        rows = [tuple(str(one.get(key, "")) for key in heading) for one in sample.records]
+        records = [one for one in sample.records if isinstance(one, dict)]
+        rows = [tuple(str(one.get(key, "")) for key in heading) for one in records]
     rows = [row for row in rows if len(row) == len(heading)]
     guess = guess_mapping(heading, rows)
     return bool(guess.named("score") or guess.named("label")) and any(
