@@ -17,7 +17,7 @@ def campaigns_table(campaigns: Iterable[Campaign]) -> Table:
         Column("campaign", _("Campaign"), "link"),
         Column("state", _("State")),
         Column("kind", _("What raters do")),
-        Column("corpus", _("Corpus")),
+        Column("corpus", _("Corpus"), detail=True),
         Column(
             "done",
             _("Ratings"),
@@ -26,8 +26,8 @@ def campaigns_table(campaigns: Iterable[Campaign]) -> Table:
             help=_("Those that count; of a collection, dialogues."),
         ),
         Column("wanted", _("Wanted"), "number", decimals=0),
-        Column("raters", _("Raters"), "number", decimals=0),
-        Column("made", _("Made")),
+        Column("raters", _("Raters"), "number", decimals=0, detail=True),
+        Column("made", _("Made"), detail=True),
     )
     return Table("campaigns", _("Campaigns"), columns, tuple(map(_row, campaigns)))
 

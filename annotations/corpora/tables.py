@@ -22,12 +22,12 @@ def corpora_table(versions: Iterable[CorpusVersion]) -> Table:
     columns = (
         Column("corpus", "Corpus", "link"),
         Column("dialogues", "Dialogues", **_COUNT),
-        Column("turns", "Turns", **_COUNT, help="Places where speaker B must answer."),
+        Column("turns", "Turns", **_COUNT, help="Places where speaker B must answer.", detail=True),
         Column("systems", "Systems", **_COUNT),
-        Column("responses", "Responses", **_COUNT),
-        Column("raters", "Raters", **_COUNT),
+        Column("responses", "Responses", **_COUNT, detail=True),
+        Column("raters", "Raters", **_COUNT, detail=True),
         Column("ratings", "Ratings", **_COUNT),
-        Column("version", "Version", help="Number and start of the content's digest."),
+        Column("version", "Version", help="Number and start of the content's digest.", detail=True),
     )
     rows = tuple(
         Row(
