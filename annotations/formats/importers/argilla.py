@@ -120,7 +120,12 @@ def _nested_answers(record: Mapping[str, Any]) -> list[Answer]:
     responses = record.get("responses")
     if isinstance(responses, list):  # version 1: an object a person
         return [
-            (question, clean_name(one.get("user_id")), given["value"], one.get("status"))
+            (
+                question,
+                clean_name(one.get("user_id")),
+                given["value"],
+                one.get("status", "submitted"),
+            )
             for one in responses
             if isinstance(one, dict) and isinstance(one.get("values"), dict)
             for question, given in one["values"].items()

@@ -374,7 +374,7 @@ def _styled(parts: list[Any]) -> str:
     """The text that a chat program cut where its style changes (Telegram); "" for other lists."""
     if not any(isinstance(one, dict) for one in parts):
         return ""
-    texts = [one.get("text") if isinstance(one, dict) else one for one in parts]
+    texts: list[Any] = [one.get("text") if isinstance(one, dict) else one for one in parts]
     are_styles = all(not isinstance(one, dict) or one.keys() <= _STYLED for one in parts)
     return "".join(texts) if are_styles and all(isinstance(one, str) for one in texts) else ""
 

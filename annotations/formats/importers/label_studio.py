@@ -18,7 +18,7 @@ from annotations.formats.importers.collected import (
 )
 from annotations.formats.importers.folders import problems_of
 from annotations.formats.importers.json_rows import json_rows
-from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.speakers import chat_messages, conversation
 from annotations.formats.records import Message, PreferenceRecord
@@ -91,7 +91,7 @@ def _minimal_results(value: Any) -> list[dict[str, Any]]:
     return [{"rating": value}] if score_of(value) is not None else []
 
 
-def _take_back(task: Mapping[str, Any], where: str, items: AnnotatedItems) -> None:
+def _take_back(task: Mapping[str, Any], where: Where, items: AnnotatedItems) -> None:
     """A task of this project's export."""
     data = task["data"]
     item = items.item(data[KEY], f"data.{KEY}", data.get("context"), where)
@@ -113,7 +113,7 @@ def _take_back(task: Mapping[str, Any], where: str, items: AnnotatedItems) -> No
 
 
 class _Task:
-    def __init__(self, task: Mapping[str, Any], where: str, collection: Collection) -> None:
+    def __init__(self, task: Mapping[str, Any], where: Where, collection: Collection) -> None:
         self.task = task
         self.data: Mapping[str, Any] = task["data"]
         self.where = where
