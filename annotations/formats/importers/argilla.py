@@ -34,7 +34,7 @@ _CONTEXTS = ("prompt", "context", "instruction", "question", "input", "text")
 _LONG = 8
 """Words of an answer that is a text, not a category."""
 
-Answer = tuple[str, str, Any, str | None]
+Answer = tuple[str, str, Any, str]
 """Question, rater, value, status."""
 
 

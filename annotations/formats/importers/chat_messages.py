@@ -376,8 +376,7 @@ def _styled(parts: list[Any]) -> str:
         return ""
     texts: list[Any] = [one.get("text") if isinstance(one, dict) else one for one in parts]
     are_styles = all(not isinstance(one, dict) or one.keys() <= _STYLED for one in parts)
-    pieces = [one for one in texts if isinstance(one, str)]
-    return "".join(pieces) if are_styles and len(pieces) == len(texts) else ""
+    return "".join(texts) if are_styles and all(isinstance(one, str) for one in texts) else ""
 
 
 def _typed(part: dict[str, Any]) -> dict[str, Any]:
