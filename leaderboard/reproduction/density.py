@@ -68,9 +68,9 @@ AS_THE_PAPER = {
     "rouge_l": "rouge_l[normalize=false,stem=true,tokenize=rouge-score]",
     "meteor": "meteor[normalize=false,tokenize=parlai]",
 }
-"""Options with which r is the printed one: of ROUGE-L on three sets, of METEOR on DailyDialog-GRADE
-and ConvAI2-USR, of BLEU-2 on the two of ConvAI2 (the paper lower-cases, and does not smooth). ρ of
-the first two is within .001: scores that differ by rounding alone tie here."""
+"""Options with which r is the printed one: of ROUGE-L and BLEU-2 on three sets, of METEOR on
+DailyDialog-GRADE and ConvAI2-USR. ρ of BLEU-2 is, too, on both GRADE sets, and else within .002:
+scores that differ by rounding alone tie here."""
 _FED, _DIALOGUES, _MAHALANOBIS = "FED", "density_dialogue", "density"
 NOTES = (
     "*: the paper's p > .01; of ours p ≥ .01. In brackets our interval; after a mean, the lowest "

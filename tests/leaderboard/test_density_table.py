@@ -327,7 +327,9 @@ def test_what_is_missing_has_the_next_command(version: CorpusVersion, home: Path
         by_corpus["usr-persona"]["command"]
         == "manage.py import_corpus usr pc_usr_data.json --slug usr-persona"
     )
-    assert by_corpus["grade-dailydialog"]["command"].endswith("human_judgement.json --slug grade")
+    assert by_corpus["grade-dailydialog"]["command"].endswith(
+        "import_corpus grade-files grade --slug grade"
+    )
     assert any("train a model first: manage.py train density" in line["reason"] for line in lines)
 
 
