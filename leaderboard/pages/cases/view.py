@@ -70,7 +70,14 @@ def _table(study: CaseStudy, low: float, high: float) -> Table:
         (
             Column("of", "score of"),
             *(
-                Column(f"{key}-{number}", label, "number", 2, group=f"case {number}")
+                Column(
+                    f"{key}-{number}",
+                    label,
+                    "number",
+                    2,
+                    group=f"case {number}",
+                    detail=key == "rank-share",
+                )
                 for number in numbers
                 for key, label in (("value", "on the scale"), ("rank-share", "rank share"))
             ),
