@@ -319,14 +319,15 @@ def question_of(data: object) -> Question:
         }
         return _question(alone, "")
     except _Refused as refused:
-        raise FormError([refused.fault]) from None
+        fault = refused.fault
+        raise FormError([Fault(fault.path.removeprefix("."), fault.text)]) from None
 
 
 def _key(data: Mapping[str, Any], path: str) -> str:
     key = _text(data, "key", path, 40)
     if not KEY.match(key):
         raise _Refused(
-            f"{path}.key".lstrip("."),
+            f"{path}.key",
             "must be lower-case letters, digits and _, and begin with a letter, as uses_knowledge",
         )
     if key == CANNOT_JUDGE:

@@ -211,10 +211,12 @@ class AnnotatedItems:
         """The stream, as in ``Collection.records``; what the export brought stands for itself."""
         conversations = self.collection.conversations
         for name in sorted(conversations, key=self.numbers.__getitem__):
-            one = conversations[name] = conversations.pop(name)
+            one = conversations.pop(name)
             if name not in self.dialogues and not one.turns:
                 message = f"the dialogue {name!r} is with none of these items: export all of them"
                 self.problems.add(one.where, "", message)
+                continue
+            conversations[name] = one
             for judged in sorted(self.judgements.get(name, []), key=lambda one: one.position):
                 self._place(one, judged)
         stream = self.collection.records()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.collected import OVERALL
+from annotations.formats.importers.folders import problems_of
 from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.speakers import message_of
@@ -52,12 +54,12 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     by_dialogue: dict[str, dict[str, list[Row]]] = {}
     for table in (DIALOGUES, RESPONSES, RATINGS):
         if not (path / table).is_file():
-            problems.stop("", table, "is missing")
-        for line, row in read_rows(path / table, problems):
+            problems.stop(table, "", "is missing")
+        for line, row in read_rows(path / table, problems_of(problems, path, path / table)):
             if missing := [name for name in _COLUMNS[table] if name not in row]:
-                problems.stop(1, table, f"has no column {missing[0]}")
+                problems.stop(f"{table}:1", "", f"has no column {missing[0]}")
             known = by_dialogue.setdefault(row["dialogue_id"], {})
-            known.setdefault(table, []).append((line, row))
+            known.setdefault(table, []).append((f"{table}:{line}", row))
     responses = [row for one in by_dialogue.values() for _, row in one.get(RESPONSES, ())]
     ratings = [row for one in by_dialogue.values() for _, row in one.get(RATINGS, ())]
     aspects = tuple(dict.fromkeys(row["aspect"] for row in ratings)) or (OVERALL,)
@@ -75,7 +77,8 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
 def _dialogue(name: str, tables: dict[str, list[Row]], problems: Problems) -> Iterator[Placed]:
     rows = tables.get(DIALOGUES, [])
     if not rows:
-        problems.add("", DIALOGUES, f"has no dialogue {name!r}")
+        place, _ = next(chain(*tables.values()))
+        problems.add(place, "dialogue_id", f"{name!r} is not in {DIALOGUES}")
         return
     first, head = rows[0]
     contexts = [_context(row, line, problems) for line, row in rows]

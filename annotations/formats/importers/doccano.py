@@ -9,6 +9,7 @@ from typing import Any
 from annotations.formats.importers.annotated_text import add_last_reply, dialogue_of, system_of
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.collected import Collection, clean_name
+from annotations.formats.importers.folders import problems_of
 from annotations.formats.importers.json_rows import json_rows
 from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
@@ -36,11 +37,12 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     collection = Collection(problems)
     for file in sorted(path.glob("*.jsonl")) if path.is_dir() else [path]:
         rater = clean_name(file.stem)
-        for line, record in json_rows(file, problems):
+        for line, record in json_rows(file, problems_of(problems, path, file)):
+            where = line if file == path else f"{file.name}:{line}"
             if isinstance(record, dict) and isinstance(record.get("text"), str):
-                _take(collection, record, rater, line)
+                _take(collection, record, rater, where)
             else:
-                problems.add(line, "text", f"is missing ({file.name})")
+                problems.add(where, "text", "is missing")
     yield from collection.records()
 
 

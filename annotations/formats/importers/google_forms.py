@@ -9,6 +9,7 @@ from typing import Literal
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.collected import Collection
+from annotations.formats.importers.folders import problems_of
 from annotations.formats.importers.problems import ImportFailed, Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.survey_items import (
@@ -52,7 +53,9 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     questions = [name for name in headings(files.answers) if name not in (_TIME, *_PEOPLE)]
     remarks = _remarks(files, questions)
     people: dict[str, str] = {}
-    for line, row in read_rows(files.answers, problems):
+    own = problems_of(problems, path, files.answers)
+    for place, row in read_rows(files.answers, own):
+        line = f"{own.file}:{place}"
         refused = [
             name
             for name in questions
@@ -61,7 +64,7 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         if refused:
             problems.skip(line, refused[0][:100], "did not agree to take part")
             continue
-        person = next((row[name] for name in _PEOPLE if row.get(name, "").strip()), f"row {line}")
+        person = next((row[name] for name in _PEOPLE if row.get(name, "").strip()), f"row {place}")
         rater = people.setdefault(person, f"rater {len(people) + 1}")
         for question in questions:
             if row[question].strip() and not _CONSENT.search(question):

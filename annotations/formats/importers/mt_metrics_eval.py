@@ -11,7 +11,7 @@ from typing import Any
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.collected import DATASET, Collection, Conversation, clean_name
 from annotations.formats.importers.json_source import decode_line, file_lines
-from annotations.formats.importers.problems import Problems
+from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.table_source import is_missing, number_in
 from annotations.formats.records import Message
@@ -62,8 +62,8 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         if len(lines) != len(segments):
             message = f"has {len(lines):,} lines; the sources have {len(segments):,}"
             problems.add(file.name, "", message)
-        for (one, number), text in zip(segments, lines, strict=False):
-            one.response(number, system, text, one.where)
+        for line, ((one, number), text) in enumerate(zip(segments, lines, strict=False), 1):
+            one.response(number, system, text, f"{file.name}:{line}")
     scores = _Scores(segments, systems, names, problems)
     for file in sorted(path.glob(f"human-scores/{pair}.*")):
         scores.take_human(file, file.name.removeprefix(f"{pair}."))
@@ -89,12 +89,13 @@ def _segments(
     for line, (document, text) in enumerate(zip(of, texts, strict=True), 1):
         domain, _, name = document.rpartition(" ")
         name = names.get(("dialogue", name), name)
-        one = collection.conversation(clean_name(name), line)
+        where = f"{source.name}:{line}"
+        one = collection.conversation(clean_name(name), where)
         if domain:
             one.metadata["domain"] = domain
         number = len(one.turns)
         one.messages = (*one.messages, Message("user", text))
-        one.turn(number, line, one.messages)
+        one.turn(number, where, one.messages)
         found.append((one, number))
     return found
 
@@ -122,73 +123,80 @@ class _Scores:
             if name.endswith(f".{level}.score"):
                 written = name.removesuffix(f".{level}.score")
                 aspect = self.names.get(("aspect", written), written)
-                for place, system, text, line in self._blocks(file):
-                    self._rate(level, place, system, aspect, text, line, file)
+                for place, system, text, where in self._blocks(file):
+                    self._rate(level, place, system, aspect, text, where)
 
     def _rate(
-        self, level: str, place: int, system: str, aspect: str, text: str, line: int, file: Path
+        self, level: str, place: int, system: str, aspect: str, text: str, where: Where
     ) -> None:
         if is_missing(text):
             return
         score = number_in(text)
-        count = len(self.segments) if level == "seg" else len(self.documents)
-        if score is None or place >= count:
-            message = "is no number" if score is None else "is one more than there are segments"
-            self.problems.add(line, file.name, message)
-            return
-        if level == "seg":
-            one, number = self.segments[place]
-            one.rate(number, system, DATASET, aspect, score, line)
+        if score is None:
+            self.problems.add(where, "", "is no number")
+        elif level == "seg":
+            if segment := self._segment(place, where):
+                one, number = segment
+                one.rate(number, system, DATASET, aspect, score, where)
+        elif place < len(self.documents):
+            self.by_id[self.documents[place]].rate(None, system, DATASET, aspect, score, where)
         else:
-            self.by_id[self.documents[place]].rate(None, system, DATASET, aspect, score, line)
+            self.problems.add(where, "", "is one more than there are documents")
+
+    def _segment(self, place: int, where: Where) -> Segment | None:
+        if place < len(self.segments):
+            return self.segments[place]
+        self.problems.add(where, "", "is one more than there are segments")
+        return None
 
     def take_metric(self, file: Path) -> None:
         metric = file.name.removesuffix(".seg.score")
-        for place, system, text, line in self._blocks(file):
+        for place, system, text, where in self._blocks(file):
             score = number_in(text)
-            if score is not None and place < len(self.segments):
-                one, number = self.segments[place]
+            if score is None:
+                if not is_missing(text):
+                    self.problems.add(where, "", "is no number")
+            elif segment := self._segment(place, where):
+                one, number = segment
                 if (system, number, 0) not in one.responses:
                     continue  # its outputs have too few lines, which is reported
                 _where, known = one.responses[system, number, 0]
                 scores = {**known.metadata.get("metric_scores", {}), metric: score}
                 one.describe(number, system, {"metric_scores": scores})
-            elif not is_missing(text):
-                self.problems.add(line, file.name, "is no number")
 
     def _take_spans(self, file: Path, aspect: str) -> None:
-        for place, system, text, line in self._blocks(file):
+        for place, system, text, where in self._blocks(file):
             written, _, rater = text.partition("\t")
             if is_missing(written):
-                self.problems.skip(line, file.name, f"{rater} has not rated this segment")
+                self.problems.skip(where, "", f"{rater} has not rated this segment")
                 continue
             try:
                 value: Any = json.loads(written)
             except (ValueError, RecursionError):
-                self.problems.add(line, file.name, "must be JSON")
+                self.problems.add(where, "", "must be JSON")
                 continue
-            if place < len(self.segments):
-                one, number = self.segments[place]
+            if segment := self._segment(place, where):
+                one, number = segment
                 if (system, number, 0) not in one.responses:
                     continue
                 known = one.responses[system, number, 0][1].metadata.get(aspect, [])
                 spans = [*known, {"rater": rater, "value": value}]
                 one.describe(number, system, {aspect: spans})
 
-    def _blocks(self, file: Path) -> Iterator[tuple[int, str, str, int]]:
-        """(place within the system's lines, system, the rest of the line, number of the line)."""
+    def _blocks(self, file: Path) -> Iterator[tuple[int, str, str, Where]]:
+        """(place within the system's lines, system, the rest of the line, the line)."""
         counts: dict[str, int] = {}
         for line, text in enumerate(_lines(file, self.problems), 1):
+            where = f"{file.name}:{line}"
             written, tab, rest = text.partition("\t")
             system = self.names.get(("system", written), written)
             if not tab or system not in self.systems:
-                self.problems.add(
-                    line, file.name, f"names no system with outputs: {written[:50]!r}"
-                )
+                message = f"names no system with outputs: {written[:50]!r}"
+                self.problems.add(where, "", message)
                 continue
             place = counts.get(system, 0)
             counts[system] = place + 1
-            yield place, system, rest, line
+            yield place, system, rest, where
 
 
 def _lines(file: Path, problems: Problems) -> list[str]:
@@ -206,7 +214,7 @@ def _lines(file: Path, problems: Problems) -> list[str]:
     for number, line in enumerate(lines, 1):
         text, fault = decode_line(line)
         if fault:
-            problems.stop(number, file.name, fault)
+            problems.stop(f"{file.name}:{number}", "", fault)
         found.append(text.removesuffix("\r"))
     return found
 

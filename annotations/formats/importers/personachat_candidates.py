@@ -54,11 +54,9 @@ def _dialogue(dialogue_id: str, split: str, entry: JsonObject) -> Iterator[Place
         turns.append(TurnRecord(number, references=references, after=len(history)))
         distractors.append(others)
         texts = [*history, answer]
-    answered = {turn.after for turn in turns}
-    # B answers; who speaks before the first answer alternates back from it.
-    parity = min((place for place in answered if place is not None), default=0) % 2
+    # B gives the last answer; who speaks before it alternates back from it.
     messages = tuple(
-        spoken(TARGET_SPEAKER if index % 2 == parity else PARTNER, text)
+        spoken(PARTNER if (len(texts) - index) % 2 == 0 else TARGET_SPEAKER, text)
         for index, text in enumerate(texts)
     )
     metadata = {

@@ -18,6 +18,8 @@ from annotations.formats.importers.collected import (
     Conversation,
     clean_name,
 )
+from annotations.formats.importers.fields import kind_of
+from annotations.formats.importers.folders import problems_of
 from annotations.formats.importers.json_rows import json_rows
 from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
@@ -50,7 +52,7 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     """
     collection = Collection(problems)
     if path.is_file() and "label_annotations" in FileSample.of(path).keys:
-        _take_version_1(path, collection, problems)
+        _take_version_1(path, path, collection, problems)
         yield from collection.records()
         return
     if path.is_file():
@@ -67,23 +69,23 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     systems: dict[str, str] = {}
     for file in sorted(path.rglob("*")):
         if file.name == INSTANCES:
-            _take_version_1(file, collection, problems)
+            _take_version_1(path, file, collection, problems)
         elif file.suffix in (".jsonl", ".json", ".csv", ".tsv") and file.name != STATE:
-            _take_items(file, collection, systems, problems)
+            _take_items(path, file, collection, systems, problems)
     for file in sorted(path.rglob(STATE)):
-        _take_state(file, collection, systems, problems)
+        _take_state(path, file, collection, systems, problems)
     yield from collection.records()
 
 
 def _take_items(
-    file: Path, collection: Collection, systems: dict[str, str], problems: Problems
+    folder: Path, file: Path, collection: Collection, systems: dict[str, str], problems: Problems
 ) -> None:
     """Items have an id and a text; other files of a task do not."""
+    own = problems_of(problems, folder, file)
     is_table = file.suffix in (".csv", ".tsv")
-    rows: Iterable[tuple[Where, Any]] = (
-        read_rows(file, problems) if is_table else json_rows(file, problems)
-    )
-    for where, row in rows:
+    rows: Iterable[tuple[Where, Any]] = read_rows(file, own) if is_table else json_rows(file, own)
+    for place, row in rows:
+        where = f"{own.file}:{place}"
         if not isinstance(row, dict) or "id" not in row or not isinstance(row.get("text"), str):
             return
         name = clean_name(row["id"])
@@ -94,11 +96,11 @@ def _take_items(
 
 
 def _take_state(
-    file: Path, collection: Collection, systems: dict[str, str], problems: Problems
+    folder: Path, file: Path, collection: Collection, systems: dict[str, str], problems: Problems
 ) -> None:
-    where = file.parent.name
-    state = _state(file, problems)
-    rater = clean_name(state.get("user_id")) or where
+    where = problems_of(problems, folder, file).file
+    state = _state(file, where, problems)
+    rater = clean_name(state.get("user_id")) or file.parent.name
     given = state.get("instance_id_to_label_to_value")
     for name, pairs in (given if isinstance(given, dict) else {}).items():
         item = collection.conversation(clean_name(name), where)
@@ -121,28 +123,32 @@ def _pairs(listed: Any) -> list[list[Any]]:
     return [pair for pair in pairs if isinstance(pair, list) and len(pair) == 2]
 
 
-def _state(file: Path, problems: Problems) -> dict[str, Any]:
+def _state(file: Path, where: Where, problems: Problems) -> dict[str, Any]:
     try:
         if file.stat().st_size > MAX_STATE:
             raise ValueError("is too large")
         state = json.loads(file.read_text(encoding="utf-8"))
+        if not isinstance(state, dict):
+            raise ValueError(f"must be an object, not {kind_of(state)}")
     except (OSError, ValueError, RecursionError) as error:
-        problems.add(file.parent.name, file.name, f"is not readable: {str(error)[:100]}")
+        problems.add(where, "", f"is not readable: {str(error)[:100]}")
         return {}
-    return state if isinstance(state, dict) else {}
+    return state
 
 
-def _take_version_1(file: Path, collection: Collection, problems: Problems) -> None:
+def _take_version_1(path: Path, file: Path, collection: Collection, problems: Problems) -> None:
     rater = clean_name(file.parent.name)
-    for line, record in json_rows(file, problems):
+    own = problems_of(problems, path, file)
+    for line, record in json_rows(file, own):
+        where = line if file == path else f"{own.file}:{line}"
         if not isinstance(record, dict) or not isinstance(record.get("label_annotations"), dict):
-            problems.add(line, "label_annotations", f"is missing ({rater})")
+            problems.add(where, "label_annotations", "is missing")
             continue
         name = clean_name(record.get("id"))
         shown = str(record.get("displayed_text", ""))
         text = html.unescape(_TAG.sub("", _BREAK.sub("\n", shown)))
-        one, number = add_logged_text(collection, name, text, ASSISTANT, line)
-        _take(one, number, ASSISTANT, rater, _answers_by_schema(record["label_annotations"]), line)
+        one, number = add_logged_text(collection, name, text, ASSISTANT, where)
+        _take(one, number, ASSISTANT, rater, _answers_by_schema(record["label_annotations"]), where)
         extra = {
             key: record[key] for key in ("span_annotations", "behavioral_data") if record.get(key)
         }

@@ -3,6 +3,7 @@ is that is certainly no text, by its first bytes."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -77,8 +78,13 @@ class Problems:
     blame."""
     skipped: list[Problem] = field(default_factory=list)
     """What the file holds and must not count (cancelled, rejected, failed): the first of them."""
-    skipped_count: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    """Under ``skipped`` how many there are; collectors of one folder share it."""
     is_lenient: bool = False
+
+    @property
+    def skipped_count(self) -> int:
+        return self.counts["skipped"]
 
     def add(self, where: Where, field: str, message: str) -> None:
         """Note a fault and let the reader go on.
@@ -118,7 +124,7 @@ class Problems:
             field: path of the field below ``where``; "" for all of it.
             message: why it does not count, as a predicate ("was cancelled").
         """
-        self.skipped_count += 1
+        self.counts["skipped"] += 1
         if len(self.skipped) < MAX_PROBLEMS:
             self.skipped.append(Problem(self.file, where, field, message))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.column_mapping import Column, guess_mapping
+from annotations.formats.importers.folders import problems_of
 from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.table import FIRST_ROWS
@@ -45,22 +46,25 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
             answers = file
     if export is None or answers is None:
         problems.stop("", "", f"needs Prolific's export and a table with {_PERSON}")
-    status = {row["Submission id"]: row["Status"] for _, row in read_rows(export, problems)}
-    table = open_table(answers, problems)
+    of_export = problems_of(problems, path, export)
+    status = {row["Submission id"]: row["Status"] for _, row in read_rows(export, of_export)}
+    table = open_table(answers, problems_of(problems, path, answers))
     first = [cells for _, cells in islice(table.rows, FIRST_ROWS)]
     guess = guess_mapping(table.heading, first)
     mapping = replace(guess, columns=dict(guess.columns) | {_PERSON: Column("rater")})
     if fault := mapping.fault():
-        problems.stop("", "", f"{answers.name}: {fault}")
+        problems.stop(answers.name, "", fault)
 
     def rows(noting: Problems) -> Iterator[tuple[Where, dict[str, str]]]:
-        for line, cells in open_table(answers, noting, table.heading_line).rows:
+        own = problems_of(noting, path, answers)
+        for line, cells in open_table(answers, own, table.heading_line).rows:
+            where = f"{answers.name}:{line}"
             row = dict(zip(table.heading, cells, strict=True))
             found = status.get(row.get(_SUBMISSION, "").strip(), "not in the export")
             if found.upper() in _COUNTED:
-                yield line, row
+                yield where, row
             else:
-                noting.skip(line, _SUBMISSION, f"does not count: {found}")
+                noting.skip(where, _SUBMISSION, f"does not count: {found}")
 
     yield from records_of_table(rows, mapping, table.has_decimal_comma, problems)
 

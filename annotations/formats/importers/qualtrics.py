@@ -8,6 +8,7 @@ from pathlib import Path
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.collected import Collection, clean_name
+from annotations.formats.importers.folders import problems_of
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.survey_items import TABLES, is_items, item_of, survey_files
@@ -61,13 +62,15 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     files = survey_files(path, collection, problems)
     imports, imports_row, numeric = _questions(files.answers, problems)
     first = next(iter(files.items.values()), None)
-    for number, (line, row) in enumerate(read_rows(files.answers, problems)):
+    own = problems_of(problems, path, files.answers)
+    for number, (place, row) in enumerate(read_rows(files.answers, own)):
+        line = f"{own.file}:{place}"
         if number <= imports_row:
             continue
         if "preview" in f"{row.get(_STATUS, '')} {row.get(_CHANNEL, '')}".casefold():
             problems.skip(line, _STATUS, "is a preview")
             continue
-        rater = clean_name(row.get(_RATER)) or f"row {line}"
+        rater = clean_name(row.get(_RATER)) or f"row {place}"
         remarks = []
         for name in imports:
             text = row[name].strip()
@@ -109,7 +112,7 @@ def _questions(path: Path, problems: Problems) -> tuple[dict[str, str], int, set
             imports = {name: one for name, one in row.items() if name not in _OF_THE_VISIT}
             imports_row = number
     if not imports:
-        problems.stop("", "", f"{path.name} has no row of import ids, as Qualtrics writes it")
+        problems.stop(path.name, "", "has no row of import ids, as Qualtrics writes it")
     return imports, imports_row, numeric
 
 

@@ -46,14 +46,13 @@ def sheet_rows(path: Path, problems: Problems) -> Iterator[tuple[Where, list[str
     from openpyxl.utils.exceptions import InvalidFileException
 
     try:
-        with zipfile.ZipFile(path) as archive:
+        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
             if not any(name.startswith("xl/") for name in archive.namelist()):
                 problems.stop(
                     "", "", "is a zip archive without a spreadsheet; give the file itself"
                 )
             _refuse_a_bomb(archive, problems)
-        book = load_workbook(path, read_only=True, data_only=False, keep_links=False)
-        try:
+            book = load_workbook(file, read_only=True, data_only=False, keep_links=False)
             tops = [list(islice(_content(one, problems), _FIRST_ROWS)) for one in book.worksheets]
             widths = [max((_width(cells) for _, cells in top), default=0) for top in tops]
             if any(widths):
@@ -69,8 +68,6 @@ def sheet_rows(path: Path, problems: Problems) -> Iterator[tuple[Where, list[str
                     elif max(_width(cells) for _, cells in top) > 1:
                         _report(sheet.title, book.worksheets[main].title, problems)
                 return
-        finally:
-            book.close()
     except (
         *(zipfile.BadZipFile, zlib.error, InvalidFileException, ParseError, OSError, EOFError),
         *(KeyError, ValueError, TypeError, IndexError, AttributeError, NotImplementedError),

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from annotations.formats.importers.collected import ASSISTANT, Collection, Conversation, clean_name
 from annotations.formats.importers.column_mapping import guess_mapping
+from annotations.formats.importers.folders import problems_of
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.speakers import conversation
-from annotations.formats.importers.table_source import headings, open_table
+from annotations.formats.importers.table_reader import turn_number
+from annotations.formats.importers.table_source import headings, is_missing, open_table
 
 NEEDED = "needs a second table that says which question is about which response: a first column \
 with what the questions call it, then dialog_id, turn, system, context, response"
@@ -115,23 +117,29 @@ def survey_files(folder: Path, collection: Collection, problems: Problems) -> Su
     if len(of_items) != 1 or len(answers) != 1:
         problems.stop("", "", NEEDED)
     found = SurveyFiles(answers[0])
-    table = open_table(of_items[0], problems)
+    file = of_items[0]
+    table = open_table(file, problems_of(problems, folder, file))
     mapping = guess_mapping(table.heading, [])
     used = {column.use: name for name, column in reversed(list(mapping.columns.items()))}
     used.pop("metadata", None)
     others = [name for name in table.heading if name not in used.values()]
     key_name = others[0] if others else used.pop("prompt")
     for line, cells in table.rows:
+        where = f"{file.name}:{line}"
         row = dict(zip(table.heading, cells, strict=True))
         taken = {use: row[name].strip() for use, name in used.items()}
         key = clean_name(row[key_name])
-        one = collection.conversation(taken.get("conversation") or key, line)
         written = taken.get("turn", "")
-        number = int(written) if written.isdecimal() and len(written) < 10 else 0
+        number = 0 if is_missing(written) else turn_number(written, where, problems)
+        if key in found.items:
+            problems.add(where, key_name, f"{key!r} occurs twice")
+        if key in found.items or number is None:
+            continue
+        one = collection.conversation(taken.get("conversation") or key, where)
         context = taken.get("context", "") or taken.get("prompt", "")
         system = clean_name(taken.get("system")) or ASSISTANT
-        one.turn(number, line, conversation(context) if context else ())
-        one.response(number, system, taken["response"], line)
+        one.turn(number, where, conversation(context) if context else ())
+        one.response(number, system, taken["response"], where)
         found.items[key] = SurveyItem(key, number, system, one)
     return found
 

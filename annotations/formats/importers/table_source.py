@@ -308,12 +308,11 @@ def _table_of_records(path: Path, problems: Problems) -> Table:
 
 
 def _json_rows(path: Path, problems: Problems) -> Iterator[tuple[Where, Mapping[str, Any]]]:
-    for number, (where, value) in enumerate(json_rows(path, problems), 1):
-        place = f"{where}" if path.is_dir() else number
+    for where, value in json_rows(path, problems):
         if isinstance(value, dict):
-            yield place, value
+            yield where, value
         else:
-            problems.add(place, "", "is no object with the columns as keys")
+            problems.add(where, "", "is no object with the columns as keys")
 
 
 def _json_cell(value: Any) -> str:

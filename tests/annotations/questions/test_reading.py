@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from annotations.questions.reading import MOST_CHARACTERS, Fault, FormError, form_of, read_text
+from annotations.questions.reading import (
+    MOST_CHARACTERS,
+    Fault,
+    FormError,
+    form_of,
+    question_of,
+    read_text,
+)
 from annotations.questions.schema import Condition, Option, digest, to_data
 from tests.annotations.questions.forms import LETTERS, data_of, make_form
 
@@ -123,6 +130,7 @@ def test_every_fault_is_told_with_its_place() -> None:
 @pytest.mark.parametrize(
     ("fields", "fault"),
     [
+        ({"level": None}, "level: is missing: one of utterance, response"),
         ({"level": "turn"}, "level: 'turn' is none of utterance, response"),
         ({"title": 3}, "title: must be a text, not a number"),
         ({"title": "\0"}, "title: holds a NUL character"),
@@ -198,6 +206,27 @@ def test_a_file_of_anything_but_a_mapping_is_refused() -> None:
             {"type": "ranking", "options": [{"key": "a", "value": 1}, {"key": "b"}]},
             "options: options of the type ranking have no value",
         ),
+        (
+            {"type": "choices", "options": LETTERS, "min_choices": 2, "max_choices": 1},
+            "min_choices: at least 2 cannot be chosen of 3 options, of which at most 1 may be",
+        ),
+        (
+            {"type": "choice", "options": [{"key": "a", "colour": "red"}, {"key": "b"}]},
+            "options[0].colour: is no field of an option; there are key, label, value",
+        ),
+        (
+            {
+                "type": "span",
+                "options": LETTERS,
+                "severities": [{"key": "minor", "value": 1}, {"key": "major"}],
+            },
+            "severities: either all severities have a value, or none",
+        ),
+        (
+            {"type": "choice", "options": LETTERS, "cannot_judge": True, "keys": ["x", "1", "2"]},
+            "keys: the key x is for raters who cannot judge; choose another",
+        ),
+        ({"maximum": 22}, "maximum: the scale has 22 points; at most 21 are allowed; use a slider"),
         ({"type": "text", "max_length": 0}, "max_length: must lie between 1 and 20,000"),
     ],
 )
@@ -211,6 +240,8 @@ def test_fields_of_a_question(question: dict[str, Any], fault: str) -> None:
         ({"type": "preference"}, "response", "a preference needs the level pair"),
         ({"type": "ranking"}, "response", "without options, ranking needs the level systems"),
         ({"type": "span", "options": LETTERS}, "pair", "the type span needs one response"),
+        ({"type": "correction"}, "pair", "the type correction needs one response or conversation"),
+        ({"type": "best_worst"}, "pair", "without options, best_worst needs the level systems"),
         ({"type": "correction"}, "conversation", "a correction needs the level response"),
         (
             {"type": "utterance_labels", "options": LETTERS},
@@ -228,6 +259,25 @@ def test_a_type_needs_a_level_that_shows_it(
 def test_a_preference_has_two_three_five_or_seven_points() -> None:
     fault = fault_of({"type": "preference", "points": 4}, level="pair")
     assert fault.startswith("questions[0].points: must be 2 (A or B), 3 (with tie)")
+
+
+def test_who_cannot_judge_and_both_bad_share_a_place() -> None:
+    fault = fault_of({"type": "preference", "both_bad": True, "cannot_judge": True}, level="pair")
+    assert fault == "questions[0].cannot_judge: stands in the place of both bad; choose one"
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"key": "cannot_judge"}, "key"),
+        ({"anchors": ["a"]}, "anchors"),
+        ({"labels": [1]}, "labels[0]"),
+    ],
+)
+def test_the_fault_of_a_single_question_has_its_field(changes: dict[str, Any], path: str) -> None:
+    with pytest.raises(FormError) as refused:
+        question_of({"key": "fun", "type": "scale", "text": "How funny?", **changes})
+    assert [fault.path for fault in refused.value.faults] == [path]
 
 
 def test_an_option_is_named_by_its_key_unless_it_has_a_label() -> None:

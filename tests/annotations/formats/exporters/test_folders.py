@@ -47,6 +47,14 @@ def test_a_folder_that_holds_something_is_refused(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_file_is_never_replaced(tmp_path: Path, replace: bool) -> None:
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(ExportFailed, match=r"^out is a file, not a folder$"):
+        exporters()["jsonl"].export(small_corpus(), tmp_path / "out", replace=replace)
+    assert (tmp_path / "out").read_text() == "mine"
+
+
 def test_a_folder_is_replaced_when_told(tmp_path: Path) -> None:
     target = tmp_path / "out"
     target.mkdir()

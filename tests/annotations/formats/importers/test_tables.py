@@ -30,6 +30,7 @@ from annotations.formats.importers.table_source import read_rows
 from annotations.formats.records import (
     DialogueRecord,
     LabelRecord,
+    RaterRecord,
     RatingRecord,
     Record,
     ResponseRecord,
@@ -140,6 +141,15 @@ def test_text_among_numbers_is_skipped_and_text_alone_is_a_label(tmp_path: Path)
         ("tone", "warm")
     ]
     assert [str(one) for one in found.skipped] == ["t.csv:3: taste: is no number: 'nice'"]
+
+
+def test_raters_of_texts_and_of_labels_stand_in_the_order_of_the_rows(tmp_path: Path) -> None:
+    columns = {"rater": Column("rater"), "response": Column("response")}
+    columns |= {"taste": Column("score", "taste"), "fault": Column("label", "fault")}
+    importer = with_mapping(TableMapping(columns, 1))
+    text = "rater,response,taste,fault\nann,Leeks.,nice,\nbob,Leeks.,,short\n"
+    records = list(importer.read(file_of(tmp_path, text)))
+    assert [one.name for one in of_type(records, RaterRecord)] == ["ann", "bob"]
 
 
 def test_without_ids_rows_of_one_context_are_one_conversation(tmp_path: Path) -> None:

@@ -220,4 +220,4 @@ def test_columns_of_a_table_have_other_names(tmp_path: Path, column: str, headin
 def test_a_row_that_is_no_object_is_no_table(tmp_path: Path) -> None:
     path = file_of(tmp_path, [{"conversation": "User: Hot?\nBot: No.", "tact": 4}, ["x"]])
     assert likely_format(path)[0] == "table"
-    assert problems("table", path) == ["file.json:2: is no object with the columns as keys"]
+    assert problems("table", path) == ["file.json: $[1]: is no object with the columns as keys"]
