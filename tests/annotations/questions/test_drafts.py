@@ -47,12 +47,12 @@ def test_a_template_is_the_same_after_the_way_through_the_page(name: str) -> Non
     assert form_of(read_draft(write_draft(to_data(form)))) == form
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{", '{"questions": 3}', '{"questions": [3]}', "[" * 9999]
-)
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"questions": 3}', "[" * 9999])
 def test_what_is_no_draft_is_refused(text: str) -> None:
-    with pytest.raises(FormError):
+    with pytest.raises(FormError, match=r"^the questions came incomplete; load the page again$"):
         read_draft(text)
+    with pytest.raises(FormError, match=r"^questions: must be mappings of fields$"):
+        read_draft('{"questions": [3]}')
     with pytest.raises(FormError, match="200,000 characters"):
         read_draft(" " * 200_001)
 

@@ -17,6 +17,7 @@ from annotations.formats.importers.json_source import MAX_ELEMENT
 from leaderboard.challenges.files.layout import Layout
 from leaderboard.challenges.files.responses import check_responses
 from leaderboard.challenges.files.scores import check_scores
+from leaderboard.challenges.uploads import why_not_text
 from tests.challenges.files.helpers import faults, good_csv, good_list, small_layout, written
 
 HEAD = b"dialog_id,turn,response\n"
@@ -61,6 +62,22 @@ def zipped() -> bytes:
 )
 def test_the_first_thing_that_is_wrong_is_said(tmp_path: Path, content: bytes, said: str) -> None:
     assert said in faults(tmp_path, content)[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xff\xfe[\0", "is in UTF-16; save it as UTF-8"),
+        (b"\xfe\xff\0[", "is in UTF-16; save it as UTF-8"),
+        (b"text\0", "is a binary file; give a text file"),
+        (b"%PDF-1.7", "is a PDF; give a text file"),
+        (b"text", ""),
+    ],
+)
+def test_an_upload_that_is_no_text_is_known_by_its_first_bytes(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
+    assert why_not_text(written(tmp_path, content)) == said
 
 
 GARBAGE = {

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from annotations.formats.importers.problems import ImportFailed
 from leaderboard.challenges.files.layout import Layout
+from leaderboard.challenges.files.layout_file import layout_of
+from tests.challenges.files.helpers import written
 
 
 def test_places_count_from_zero_in_corpus_order() -> None:
@@ -27,6 +32,25 @@ def test_what_the_corpus_does_not_have_has_no_place() -> None:
 def test_a_turn_or_a_dialogue_that_comes_twice_is_refused(pairs: list[tuple[str, int]]) -> None:
     with pytest.raises(ValueError, match="twice"):
         Layout.of(pairs)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[]", "file: names no dialogue with turns: it is no template and no file of dialogues"),
+        (
+            [{"dialog_id": "d1", "persona": []}],
+            "file: names no dialogue with turns: it is no template and no file of dialogues",
+        ),
+        ([1], "file: $[0]: must be an object, not a number"),
+        (({"dialog_id": "d1", "turn": 0}, {"dialog_id": "d1"}), "file:2: turn: is missing"),
+        ("dialog_id,turn,response\nd1,one,\n", "file:2: turn: must be a whole number"),
+    ],
+)
+def test_a_file_that_shows_no_layout_is_refused(tmp_path: Path, content: Any, message: str) -> None:
+    with pytest.raises(ImportFailed) as failure:
+        layout_of(written(tmp_path, content))
+    assert message in str(failure.value).split("\n")
 
 
 def test_dialogues_of_seven_turns_share_one_shape() -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from annotations.formats.importers.problems import ImportFailed
@@ -153,6 +154,19 @@ def test_a_second_row_is_a_fault_even_where_the_first_was_empty(tmp_path: Path) 
     assert faults(tmp_path, "system,score\nalpha,\nalpha,1\n", "system") == [
         "3: is a second row of 'alpha'"
     ]
+
+
+def test_a_score_of_no_response_is_named(tmp_path: Path) -> None:
+    everywhere = np.ones(len(SMALL), dtype=bool)
+    answered = {"alpha": everywhere & (np.arange(len(SMALL)) > 0), "=beta": everywhere}
+    found = check_scores(
+        written(tmp_path, rows()), "turn", small_layout(), SYSTEMS, answered=answered
+    )
+    assert [str(one) for one in found.problems] == [
+        "file:1: score: there is no response to score: 'alpha', dialogue 'd1', turn 0"
+    ]
+    # 4 rows, of which one is of no response; 3 + 4 responses
+    assert (found.coverage.given, found.coverage.possible) == (3, 7)
 
 
 def test_reading_what_was_never_sound_raises(tmp_path: Path) -> None:

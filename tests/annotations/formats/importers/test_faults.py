@@ -174,6 +174,7 @@ FAULTS: list[tuple[str, Any, list[str]]] = [
         ],
     ),
     ("dstc11", {"a.csv": "a,b\n1,2\n"}, ["file: holds no table with the columns UID, SID, SEG"]),
+    ("dstc11", "UID,SID,SEG\nx-1,A\n", ["file:2: has 2 cells; the heading line has 3"]),
     ("dstc11", "UID,SID,SEG\n7,A,Hello\n", ["file:2: UID: '7' is not dialogue-utterance"]),
     (
         "dstc11",
@@ -487,6 +488,11 @@ FAULTS: list[tuple[str, Any, list[str]]] = [
     ),
     (
         "system-columns",
+        "prompt,baker_response\nHello,Hi.\n",
+        ["file:2: has not two columns of responses, as in SYSTEM_response"],
+    ),
+    (
+        "system-columns",
         "prompt,response\nHello,Hi.\n",
         ["file:2: has not two columns of responses, as in SYSTEM_response"],
     ),
@@ -671,11 +677,9 @@ def parquet_of(*rows: dict[str, Any]) -> bytes:
     return file.getvalue()
 
 
-def workbook_of(*rows: list[Any]) -> bytes:
-    file, book = io.BytesIO(), openpyxl.Workbook()
-    for row in rows:
-        book.active.append(row)
-    book.save(file)
+def workbook() -> bytes:
+    file = io.BytesIO()
+    openpyxl.Workbook().save(file)
     return file.getvalue()
 
 
@@ -714,7 +718,7 @@ PACKED: dict[str, tuple[bytes, str]] = {
         zip_of(**{"xl/a.xml": b""}),
         "is a damaged spreadsheet: \"There is no item named '[Content_Types].xml' in the archive\"",
     ),
-    "a spreadsheet without cells": (workbook_of(), "is a spreadsheet without content"),
+    "a spreadsheet without cells": (workbook(), "is a spreadsheet without content"),
     "a spreadsheet of zeros": (
         zip_of(**{"xl/a.xml": bytes(2 * 1024**2)}),
         "would unpack to 2,097,152 bytes: it is no ordinary spreadsheet",

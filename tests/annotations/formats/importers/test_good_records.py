@@ -154,6 +154,19 @@ def test_bad_records_are_listed_as_they_stand_in_the_file(tmp_path: Path) -> Non
     assert LeftOut.of_json(json.loads(json.dumps(found.as_json()))) == found
 
 
+@pytest.mark.parametrize("format_name", ["preferences", "system-columns"])
+def test_bad_elements_of_a_list_are_listed_as_they_stand_in_it(
+    tmp_path: Path, format_name: str
+) -> None:
+    good = {"prompt": "Hello", "chosen": "Hi.", "rejected": "Hey."}
+    good |= {"baker_response": "Hi.", "cook_response": "Hey."}
+    path = tmp_path / "list.json"
+    path.write_text(json.dumps([good, 7, good, 8]))
+    (part,) = survey(importers()[format_name], path, good_only=True)
+    records = left_out(path, part).records
+    assert [(one.place, one.record) for one in records] == [("$[1]", "7"), ("$[3]", "8")]
+
+
 def test_the_list_is_bounded_and_the_count_is_not(tmp_path: Path) -> None:
     path = file(
         tmp_path, *HEAD, dialogue(), response(), *(rating(aspect=f"a{n}") for n in range(MOST + 5))
