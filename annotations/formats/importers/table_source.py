@@ -255,7 +255,9 @@ def holds_json(path: Path) -> bool:
 def _json_table(path: Path, problems: Problems) -> Table:
     """Columns are the keys of the first hundred rows; a value that is no text is written as
     JSON."""
-    first = list(islice(_json_rows(path, problems), 100))
+    # Their faults are noted when they are read as rows
+    quiet = Problems(problems.file, is_lenient=problems.is_lenient)
+    first = list(islice(_json_rows(path, quiet), 100))
     kinds = (*_HEADS, *_ADDED, "preference")
     if any("dialogue_id" in row for _, row in first) and first[0][1].get("type") in kinds:
         return _table_of_records(path, problems)

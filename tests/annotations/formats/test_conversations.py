@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import fields, replace
 from pathlib import Path
@@ -217,6 +218,16 @@ def test_a_dialogue_of_315_turns_is_accepted() -> None:
 def test_a_digest_does_not_see_where_labels_and_samples_stand() -> None:
     moved = [RECORDS[place] for place in (5, 7, 9, 6, 8, 10)]
     assert digest_of([*RECORDS[:5], *moved, *RECORDS[11:]]) == digest_of(RECORDS)
+
+
+def test_raters_stand_behind_the_systems_in_a_digest() -> None:
+    """Wherever they come before the first dialogue: older versions keep their digest."""
+    system, rater, dialogue = RECORDS[1], RECORDS[3], RECORDS[4]
+    lines = [canonical_line(one).encode() + b"\n" for one in (system, rater, dialogue)]
+    no_ratings = hashlib.sha256().digest()
+    expected = hashlib.sha256(b"".join(lines) + no_ratings).hexdigest()
+    assert digest_of([system, rater, dialogue]) == expected
+    assert digest_of([rater, system, dialogue]) == expected
 
 
 @pytest.mark.parametrize("place", range(4, len(RECORDS)))

@@ -233,7 +233,7 @@ FAULTS: list[tuple[str, Any, list[str]]] = [
     (
         "label-studio",
         json.dumps([{"id": 1, "text": "Hello"}]),
-        ["file: $[0].data: is missing: give the export JSON, not JSON-MIN"],
+        ["file: $[0].data: is missing: it is no task"],
     ),
     (
         "label-studio",
@@ -553,6 +553,20 @@ def test_a_part_of_a_tool_whose_response_is_no_text_stays_a_part(tmp_path: Path)
     path = placed(tmp_path, [{"messages": [*HELLO, {"role": "tool", "content": [part]}, *HI]}])
     [dialogue] = of_type(read("messages", path), DialogueRecord)
     assert [dict(one) for one in dialogue.messages[1].parts] == [part]
+
+
+def test_a_call_of_a_tool_among_the_parts_is_kept(tmp_path: Path) -> None:
+    part = {"type": "tool_use", "id": "t1", "name": "heat", "input": {"degrees": 200}}
+    path = placed(tmp_path, [{"messages": [*HELLO, {"role": "assistant", "content": [part]}]}])
+    [dialogue] = of_type(read("messages", path), DialogueRecord)
+    call = {"type": "tool_call", "name": "heat", "arguments": {"degrees": 200}, "id": "t1"}
+    assert [dict(one) for one in dialogue.messages[1].parts] == [call]
+
+
+def test_a_list_in_a_cell_may_hold_line_breaks(tmp_path: Path) -> None:
+    row = '1,cook,baker,"[""Hello\nyou""]","[""Hi.""]","[""Hey.""]"\n'
+    [dialogue] = of_type(read("arena-battles", placed(tmp_path, BATTLES + row)), DialogueRecord)
+    assert [one.text for one in dialogue.messages] == ["Hello\nyou"]
 
 
 # --- limits ---------------------------------------------------------------------------------------

@@ -152,6 +152,32 @@ def test_raters_of_texts_and_of_labels_stand_in_the_order_of_the_rows(tmp_path: 
     assert [one.name for one in of_type(records, RaterRecord)] == ["ann", "bob"]
 
 
+def test_records_of_jsonl_are_rows_of_what_they_add(tmp_path: Path) -> None:
+    place = {"dialogue_id": "d", "turn": 0, "system": "cook"}
+    lines = [
+        {"type": "system", "name": "cook"},
+        {"type": "response", **place, "text": "Leeks."},
+        {"type": "rating", **place, "rater": "ann", "aspect": "taste", "score": 4},
+        {"type": "label", **place, "rater": "ann", "question": "fault", "value": "short"},
+    ]
+    rows = read_rows(
+        file_of(tmp_path, "".join(json.dumps(one) + "\n" for one in lines)), Problems("")
+    )
+    assert [(line, {key: one for key, one in row.items() if one}) for line, row in rows] == [
+        (2, {"dialogue_id": "d", "turn": "0", "system": "cook", "response": "Leeks."}),
+        (
+            3,
+            {"dialogue_id": "d", "turn": "0", "system": "cook"}
+            | {"rater": "ann", "aspect": "taste", "score": "4"},
+        ),
+        (
+            4,
+            {"dialogue_id": "d", "turn": "0", "system": "cook"}
+            | {"rater": "ann", "aspect": "fault", "score": "short"},
+        ),
+    ]
+
+
 def test_without_ids_rows_of_one_context_are_one_conversation(tmp_path: Path) -> None:
     text = "context,system,response\nUser: hi,a,1\nUser: hi,b,2\nUser: ho,a,3\n"
     records = table(tmp_path, text)
