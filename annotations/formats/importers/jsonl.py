@@ -55,7 +55,7 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     Raises:
         ImportFailed: as in ``json_lines``.
     """
-    if path.is_dir():
+    if (path / CORPUS).is_file():
         problems = problems_of(problems, path, path / CORPUS)
         path /= CORPUS
     for number, value in json_lines(path, problems):
