@@ -53,9 +53,9 @@ def json_rows(
 
     Returns:
         Iterator over (place, value): ``$[0]``, ``$[1]``, … for an array, the line number for JSON
-        lines, ``$`` for one object, ``$.data[0]`` or ``$.ID`` within one, ``$.*.0`` of columns. A record of a list that
-        is named as a split says so as ``split``, one under its id has it as ``id``. The files of
-        a folder follow each other, each place behind its file.
+        lines, ``$`` for one object, ``$.data[0]`` or ``$.ID`` within one, ``$.*.0`` of columns. A
+        record of a list that is named as a split says so as ``split``, one under its id has it as
+        ``id``. The files of a folder follow each other, each place behind its file.
 
     Raises:
         ImportFailed: as in ``array_elements`` and ``json_lines``; and where one object is longer

@@ -127,12 +127,12 @@ list may have another name
 (`conversation`, `turns`, `contents`, …), and so may a message's speaker (`from`, `speaker`,
 `sender`, …) and text (`value`, `text`, `parts`, …); records may stand in a list of an object, such
 as `data`, or under their ids; a `transcript` is a text of `Human:` and `Assistant:`, or ChatML. A
-`system` prompt beside the messages is the first one. All roles are kept; a tool call is a part of its
-message, and so is an image, which is not fetched. Each text of the assistant is a response of the
-system `model`, else `assistant`; a message that only calls a tool is none. A refusal is a response.
-`tools` and all other fields are metadata. Where the first record has an `id` or `conversation_id`,
-these are the dialogues', else the numbers of the records, from 1. A record without messages is left
-out and reported."""
+`system` prompt beside the messages is the first one. All roles are kept; a tool call is a part of
+its message, and so is an image, which is not fetched. Each text of the assistant is a response of
+the system `model`, else `assistant`; a message that only calls a tool is none. A refusal is a
+response. `tools` and all other fields are metadata. Where the first record has an `id` or
+`conversation_id`, these are the dialogues', else the numbers of the records, from 1. A record
+without messages is left out and reported."""
 _EXAMPLE = (
     '{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Is the'
     ' oven hot?"}, {"role": "assistant", "content": "Not yet."}], "model": "baker-1"}\n'

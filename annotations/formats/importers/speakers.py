@@ -138,9 +138,9 @@ def with_prompt(context: str, prompt: str) -> tuple[Message, ...]:
         The messages of both. Where no speaker is named in the context, the assistant has the last
         word in it, for the user says the prompt.
     """
-    asked = prompted(prompt) if prompt else ()
-    last = "assistant" if asked else "user"
-    return (conversation(context, last) if context.strip() else ()) + asked
+    messages = prompted(prompt) if prompt else ()
+    last = "assistant" if messages else "user"
+    return (conversation(context, last) if context.strip() else ()) + messages
 
 
 def alternating(lines: list[str], last: str = "user") -> tuple[Message, ...]:

@@ -67,10 +67,10 @@ def _of_paragraph(paragraph: JsonObject, title: str, ids: DistinctIds) -> Iterat
         for place, one in enumerate(questions, 1):
             yield from _of_question(one, context, title, ids, str(place))
         return
-    asked = [(_text(one.value.get("question")), _references(one)) for one in questions]
+    answered = [(_text(one.value.get("question")), _references(one)) for one in questions]
     metadata = present({**rest_of(paragraph, ("context", "qas", "id")), "title": title})
     name = clean_name(paragraph.value.get("id")) or clean_name(questions[0].value.get("id"))
-    yield from _in_turn(ids.distinct(name or title), asked, context, metadata, paragraph)
+    yield from _in_turn(ids.distinct(name or title), answered, context, metadata, paragraph)
 
 
 def _of_question(
@@ -100,7 +100,7 @@ def _of_conversation(row: JsonObject, ids: DistinctIds, number: str) -> Iterator
         return
     lists = [answers, row.value.get("orig_answers")]
     lists += list(more.values()) if isinstance(more, dict) else []
-    asked = [
+    answered = [
         (
             _text(question),
             tuple(dict.fromkeys(text for one in lists for text in _answers_at(one, place))),
@@ -109,21 +109,21 @@ def _of_conversation(row: JsonObject, ids: DistinctIds, number: str) -> Iterator
     ]
     name = clean_name(row.value.get("id") or row.value.get("dialogue_id")) or number
     known = ("id", "dialogue_id", "questions", "answers", "orig_answers", "additional_answers")
-    told = "story" if row.has("story") else "context"
-    metadata = present(rest_of(row, (*known, told)))
-    yield from _in_turn(ids.distinct(name), asked, row.value.get(told), metadata, row)
+    passage = "story" if row.has("story") else "context"
+    metadata = present(rest_of(row, (*known, passage)))
+    yield from _in_turn(ids.distinct(name), answered, row.value.get(passage), metadata, row)
 
 
 def _in_turn(
     dialogue_id: str,
-    asked: Sequence[Answered],
+    answered: Sequence[Answered],
     context: Any,
     metadata: dict[str, Any],
     row: JsonObject,
 ) -> Iterator[Placed]:
     messages = tuple(
         message
-        for question, references in asked
+        for question, references in answered
         for message in (
             Message(USER, question),
             Message(ASSISTANT, references[0] if references else ""),
@@ -131,7 +131,7 @@ def _in_turn(
     )
     turns = tuple(
         TurnRecord(place, references=references, after=2 * place + 1)
-        for place, (_, references) in enumerate(asked)
+        for place, (_, references) in enumerate(answered)
     )
     yield from people_talking(
         dialogue_id,

@@ -43,10 +43,10 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
             continue
         facts = text_of(row.value.get("context")).strip()
         # Of a dialogue the source is the history, of a summary the document
-        asked = (conversation if facts else prompted)(source.strip()) if source.strip() else ()
+        before = (conversation if facts else prompted)(source.strip()) if source.strip() else ()
         system = clean_name(row.value.get("system_id")) or ASSISTANT
         name = clean_name(row.value.get("doc_id", row.value.get("id")))
-        dialogue = evaluations.dialogue(name, asked, system, row.where)
+        dialogue = evaluations.dialogue(name, before, system, row.where)
         dialogue.knowledge = texts_of(facts)
         dialogue.metadata |= present(rest_of(row, _KNOWN))
         references = row.value.get("references", row.value.get("reference"))

@@ -373,13 +373,13 @@ def evals(model: str, *events: tuple[str, str, dict[str, Any]]) -> list[dict[str
     ]
 
 
-ASKED = {"prompt": [{"role": "user", "content": "Hot?"}], "sampled": ["No.", "Not yet."]}
+SAMPLED = {"prompt": [{"role": "user", "content": "Hot?"}], "sampled": ["No.", "Not yet."]}
 
 
 def test_a_log_of_evals_has_an_answer_and_verdicts_a_sample(tmp_path: Path) -> None:
     events = [
         ("s.0", "raw_sample", {"input": "Hot?"}),
-        ("s.0", "sampling", ASKED),
+        ("s.0", "sampling", SAMPLED),
         ("s.0", "sampling", {"prompt": "Is it right?", "sampled": "Y"}),
         ("s.0", "metrics", {"choice": "Y", "score": 0.5, "prompt": "Is it right?"}),
         ("s.0", "match", {"correct": True, "expected": ["No."], "picked": "No."}),
@@ -402,7 +402,7 @@ def test_a_log_of_evals_has_an_answer_and_verdicts_a_sample(tmp_path: Path) -> N
 
 def test_two_logs_of_evals_compare_their_models(tmp_path: Path) -> None:
     for model in ("baker", "cook"):
-        lines = evals(model, ("s.0", "sampling", {**ASKED, "sampled": model}))
+        lines = evals(model, ("s.0", "sampling", {**SAMPLED, "sampled": model}))
         (tmp_path / f"{model}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
     assert texts(recognised(tmp_path)) == [("s.0", "baker", "baker"), ("s.0", "cook", "cook")]
 

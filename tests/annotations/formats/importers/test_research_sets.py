@@ -191,12 +191,12 @@ def test_each_question_of_squad_is_a_dialogue_about_its_passage(tmp_path: Path) 
 
 
 def test_questions_that_are_asked_in_turn_are_one_dialogue(tmp_path: Path) -> None:
-    asked = [{"input_text": "When?", "turn_id": 1}, {"input_text": "Sure?", "turn_id": 2}]
+    questions = [{"input_text": "When?", "turn_id": 1}, {"input_text": "Sure?", "turn_id": 2}]
     answered = [{"input_text": "at six", "span_text": "hot at six"}, {"input_text": "yes"}]
     coqa = {
         "id": "c",
         "story": PASSAGE,
-        "questions": asked,
+        "questions": questions,
         "answers": answered,
         "source": "mctest",
     }
