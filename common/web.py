@@ -10,7 +10,7 @@ from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -70,6 +70,15 @@ def _in_pieces(lines: Iterable[str], size: int = 64_000) -> Iterator[str]:
     yield "".join(piece)
 
 
+def wants_json(request: HttpRequest) -> bool:
+    return "application/json" in request.headers.get("Accept", "")
+
+
+def login_needed() -> HttpResponse:
+    """For the page's own requests: a redirect would be followed and look like success."""
+    return JsonResponse({"stored": False, "login": reverse("login")}, status=401)
+
+
 def organisers_alone(home: str, refusal: Any) -> Callable[..., HttpResponse | None]:
     """What stops others: who is not logged in is led to the log-in page and back, from a form to
     the page that the URL name ``home`` stands for; who is no organiser is told 403 and
@@ -77,6 +86,8 @@ def organisers_alone(home: str, refusal: Any) -> Callable[..., HttpResponse | No
 
     def stopped(request: HttpRequest, **_named: Any) -> HttpResponse | None:
         if not request.user.is_authenticated:
+            if wants_json(request):
+                return login_needed()
             back = request.get_full_path() if request.method in ("GET", "HEAD") else reverse(home)
             return redirect_to_login(back)
         if not is_organiser(request.user):

@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import F
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -60,8 +60,8 @@ def raters_page(view: View) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, slug: str, **named: Any) -> HttpResponse:
         if not request.user.is_authenticated:
-            if wants_json(request):
-                return login_needed()
+            if web.wants_json(request):
+                return web.login_needed()
             back = (
                 request.get_full_path()
                 if request.method in ("GET", "HEAD")
@@ -69,8 +69,8 @@ def raters_page(view: View) -> View:
             )
             return redirect_to_login(back)
         participation = _PARTICIPATION.first(slug=slug, user=request.user.pk)
-        if wants_json(request) and is_of_somebody_else(request, slug, participation):
-            return login_needed()  # not gone: it waits until its rater is here again
+        if web.wants_json(request) and is_of_somebody_else(request, slug, participation):
+            return web.login_needed()  # not gone: it waits until its rater is here again
         if participation is None:
             if may_join(request.user, slug):
                 return redirect("rating-start", slug)
@@ -93,12 +93,3 @@ def may_join(user: Any, slug: str) -> bool:
     joinable = Campaign.objects.filter(slug=slug, state=Campaign.State.OPEN, groups__user=user)
     removed = Participation.objects.filter(campaign__slug=slug, user=user, removed_at__isnull=False)
     return joinable.exists() and not removed.exists()
-
-
-def wants_json(request: HttpRequest) -> bool:
-    return "application/json" in request.headers.get("Accept", "")
-
-
-def login_needed() -> HttpResponse:
-    """For the page's own requests: a redirect would be followed and look like success."""
-    return JsonResponse({"stored": False, "login": reverse("login")}, status=401)

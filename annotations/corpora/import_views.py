@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
-from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.debug import sensitive_variables
@@ -28,7 +29,7 @@ from annotations.formats.importers.problems import ImportFailed
 from annotations.formats.importers.registry import importers, likely_format, possible_formats
 from annotations.models import Corpus, CorpusImport
 from common.file_bodies import takes_file
-from common.web import organisers_alone
+from common.web import organisers_alone, wants_json
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -39,19 +40,25 @@ def corpus_new(request: HttpRequest) -> HttpResponse:
     (detected without it); ``preview`` (show it, store nothing); ``good_only`` (leave out bad
     records), ``left-out`` (these as CSV); ``column-N``, ``use-N``, ``aspect-N`` and
     ``rater-N`` (of a table); ``name``, ``slug``, ``seen_by`` (``everybody``, ``organisers``),
-    ``is_new_version``. ``corpus=`` the form for a new version of one.
+    ``is_new_version``. With GET a file that was sent is shown; ``corpus=`` the form for a new
+    version of one. In JSON: where the file is shown.
 
     A file above ``imports.IMMEDIATE_BYTES`` is stored by a worker, and of it the first rows alone
     are shown before.
     """
-    if request.method != "POST":
+    is_sent = request.method == "POST"
+    if not is_sent and "uploaded" not in request.GET:
         slug = request.GET.get("corpus", "")
         is_known = Corpus.objects.filter(slug=slug[:80]).exists()
         initial = {"slug": slug, "is_new_version": True} if is_known else {}
         shown = imports.shown_imports()
         return _form_page(request, CorpusForm(initial=initial), under_way=shown)
-    form = CorpusForm(request.POST, request.FILES, user=request.user)
-    if not form.is_valid() or form.upload is None:
+    data = request.POST if is_sent else _without_address(request.GET)
+    form = CorpusForm(data, request.FILES, user=request.user)
+    is_valid = form.is_valid()
+    if is_sent and wants_json(request):
+        return _location(form)
+    if not is_valid or form.upload is None:
         return _form_page(request, form)
     with pending_uploads.readable(form.upload) as path:
         likely, reason = likely_format(path)
@@ -68,7 +75,7 @@ def corpus_new(request: HttpRequest) -> HttpResponse:
             form.add_error("format", message)
             form.offer_format(table.IMPORTER.name, read_as="")
             return _form_page(request, form, columns=columns)
-        is_preview = form.is_preview
+        is_preview = form.is_preview or not is_sent
         form.cleaned_data["format"] = name
         size = path.stat().st_size
         is_large = size > imports.IMMEDIATE_BYTES
@@ -93,6 +100,24 @@ def corpus_new(request: HttpRequest) -> HttpResponse:
             return _form_page(request, form)
     pending_uploads.remove(form.upload)
     return _stored(request, imports.stored_corpora(outcomes))
+
+
+def _without_address(data: QueryDict) -> QueryDict:
+    """A link downloads nothing."""
+    data = data.copy()
+    data.pop("address", None)
+    return data
+
+
+def _location(form: CorpusForm) -> JsonResponse:
+    """To a page that has sent the file by itself: where the file is shown, or what is wrong with
+    it."""
+    if form.upload is None:
+        faults = [message for messages in form.errors.values() for message in messages]
+        return JsonResponse({"errors": [{"message": one} for one in faults]}, status=422)
+    shown = {name: form.data[name] for name in ("uploaded", *form.fields) if form.data.get(name)}
+    shown.pop("address", None)
+    return JsonResponse({"location": f"{reverse('corpus-new')}?{urlencode(shown)}"}, status=201)
 
 
 def _exists_already(slug: object) -> str:
@@ -146,9 +171,14 @@ def _preview_page(
         "columns": _shown_columns(form, importer, path),
         "uses": USES,
         "jsonl_example": jsonl.IMPORTER.example,
-        "largest_mb": settings.MAX_IMPORT_BYTES // 1_000_000,
+        **_largest(),
     }
     return render(request, "annotations/corpus_new.html", context)
+
+
+def _largest() -> dict[str, int]:
+    most = CorpusForm.most_bytes()
+    return {"largest_bytes": most, "largest_mb": most // 1_000_000}
 
 
 def _shown_columns(form: CorpusForm, importer: Importer, path: Path) -> list[ShownColumn]:
@@ -178,7 +208,7 @@ def _form_page(
         "columns": columns,
         "uses": USES,
         "jsonl_example": jsonl.IMPORTER.example,
-        "largest_mb": settings.MAX_IMPORT_BYTES // 1_000_000,
+        **_largest(),
         **more,
     }
     status = 422 if request.method == "POST" else 200

@@ -25,10 +25,10 @@ from django.shortcuts import render
 from django.urls import ResolverMatch, resolve
 from django.utils.translation import gettext as _
 
-from annotations.campaigns.access import wants_json
 from common.api.problems import problem_response
 from common.file_bodies import Admission, admission_of
 from common.text import DIGITS_OF_A_KEY, parse_integer
+from common.web import wants_json
 from dialeval_site.accounts import tokens
 from dialeval_site.api.root import api, operations
 from leaderboard.challenges.upload_handler import ToDisk

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from annotations.campaigns.access import wants_json
+from common.web import wants_json
 from leaderboard.challenges.actions.receiving import NotTaken, Received
 
 _STATUS_OF = {

@@ -312,6 +312,34 @@ def test_an_empty_file_and_none_are_told_apart(organiser: Client) -> None:
     )
 
 
+def test_a_page_that_sends_the_file_by_itself_is_told_where_it_is_shown(organiser: Client) -> None:
+    file = SimpleUploadedFile("cooks.jsonl", COOKS)
+    fields = {"file": file, "name": "Kept", "seen_by": "everybody", "preview": "1"}
+    told = organiser.post(PAGE, fields, headers={"Accept": "application/json"})
+    assert told.status_code == 201
+    page = organiser.get(told.json()["location"])
+    assert "Conversations: 1, messages: 0" in said(page)
+    assert 'value="Kept"' in page.content.decode()
+    assert re.search(r'value="everybody"[^>]*checked', page.content.decode())
+    assert not Corpus.objects.exists()
+
+
+def test_a_page_that_sends_nothing_by_itself_is_told_why(organiser: Client) -> None:
+    told = organiser.post(PAGE, {"seen_by": "nobody"}, headers={"Accept": "application/json"})
+    assert told.status_code == 422
+    assert {"message": "Choose a file."} in told.json()["errors"]
+
+
+def test_a_link_neither_stores_nor_downloads(organiser: Client) -> None:
+    file = SimpleUploadedFile("cooks.jsonl", COOKS)
+    told = organiser.post(PAGE, {"file": file}, headers={"Accept": "application/json"})
+    link = f"{told.json()['location']}&format=jsonl&seen_by=everybody"
+    assert "What becomes of the file" in said(organiser.get(link))
+    address = {"uploaded": "", "address": "https://example.org/a.jsonl", "seen_by": "everybody"}
+    assert "Choose a file." in said(organiser.get(PAGE, address))
+    assert not Corpus.objects.exists()
+
+
 def test_a_file_above_the_limit_is_refused_with_the_setting(
     organiser: Client, settings: Any
 ) -> None:

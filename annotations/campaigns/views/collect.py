@@ -17,7 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
-from annotations.campaigns.access import campaign_or_404, organisers_page, raters_page, wants_json
+from annotations.campaigns.access import campaign_or_404, organisers_page, raters_page
 from annotations.campaigns.actions import collection as rooms
 from annotations.campaigns.actions import harvest
 from annotations.campaigns.actions.collection import ChatClosed, NoFreeChat, NotYourChat, OutOfTurn
@@ -28,7 +28,7 @@ from annotations.campaigns.queries import collection as queries
 from annotations.campaigns.queries.work_queue import current_guidelines
 from annotations.corpora.queries import NotFound
 from annotations.formats.importers.problems import ImportFailed
-from common.web import page
+from common.web import page, wants_json
 
 # --- raters ---------------------------------------------------------------------------------------
 

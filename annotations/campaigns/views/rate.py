@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations.campaigns.access import raters_page, wants_json
+from annotations.campaigns.access import raters_page
 from annotations.campaigns.actions import work_queue as desk_actions
 from annotations.campaigns.actions.chat import conversation_of
 from annotations.campaigns.actions.work_queue import (
@@ -60,6 +60,7 @@ from annotations.campaigns.question_view import (
 from annotations.campaigns.scale import SCORES
 from annotations.campaigns.views.rating_start import html_of, lease_minutes, scale_of, whole
 from annotations.questions.answers import Material
+from common.web import wants_json
 
 OWN_RATINGS_A_PAGE = 25
 

@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotations.campaigns.access import campaign_or_404, may_join, raters_page, wants_json
+from annotations.campaigns.access import campaign_or_404, may_join, raters_page
 from annotations.campaigns.actions import work_queue as desk_actions
 from annotations.campaigns.actions.membership import accept_guidelines
 from annotations.campaigns.markdown import to_html
@@ -27,6 +27,7 @@ from annotations.campaigns.queries.ratings import form_of_campaign
 from annotations.campaigns.question_view import question_views
 from annotations.campaigns.scale import SCORES
 from common.text import parse_integer
+from common.web import wants_json
 
 
 @require_safe

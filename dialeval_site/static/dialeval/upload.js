@@ -82,13 +82,14 @@
 
   // --- sending ---
   form.addEventListener("submit", function (event) {
+    const file = field.files[0];
+    if (!file && "optional" in words) return;
     event.preventDefault();
     if (request) return;
-    const file = field.files[0];
     const wrong = fault(file) || (name.value.trim() ? "" : words.nameless);
     complain(wrong);
     if (wrong) { (fault(file) ? field : name).focus(); return; }
-    begin(new FormData(form));
+    begin(new FormData(form, event.submitter));
   });
 
   stop.addEventListener("click", function () { if (request) request.abort(); });

@@ -17,10 +17,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotations.campaigns.access import login_needed, wants_json
 from annotations.corpora.queries import counts_of, visible_corpora
 from common import web
 from common.file_bodies import takes_file
+from common.web import login_needed, wants_json
 from leaderboard.challenges.access import round_or_404, team_of
 from leaderboard.challenges.actions.receiving import NotTaken, Received, receive
 from leaderboard.challenges.files.formats import FORMATS

@@ -17,12 +17,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotations.campaigns.access import login_needed, wants_json
 from annotations.corpora import shortcuts
 from annotations.corpora.queries import shown_systems, visible_corpora
 from annotations.models import CorpusVersion
 from common import web
 from common.file_bodies import takes_file
+from common.web import login_needed, wants_json
 from leaderboard.challenges.actions.receiving import NotTaken, Received
 from leaderboard.challenges.actions.scores import (
     NotYours,
