@@ -70,6 +70,23 @@ def test_three_samples_are_three_times_the_calls(organiser: Client, version: Cor
     assert "9 dialogues, 54 calls" in estimate(organiser, samples="3", scoring="answer")
 
 
+def test_an_endpoint_s_judge_is_scored_as_in_the_paper_unless_it_is_chosen(
+    organiser: Client, version: CorpusVersion, endpoint: None
+) -> None:
+    """Two responses to each of nine dialogues, three written answers each: 54 calls."""
+    html = estimate(organiser, model=GPT, scoring="", samples="")
+    assert f'value="{DETAIL}[model={GPT},samples=3,scoring=answer]"' in html
+    assert "9 dialogues, 54 calls" in html
+    chosen = estimate(organiser, model=GPT, scoring="expected", samples="")
+    assert f'value="{DETAIL}[model={GPT}]"' in chosen
+
+
+def test_the_packaged_model_s_score_is_the_expected_one_unless_it_is_chosen(
+    organiser: Client, version: CorpusVersion
+) -> None:
+    assert f'name="estimated" value="{DETAIL}"' in estimate(organiser, scoring="", samples="")
+
+
 def test_the_worth_of_the_packaged_model_stands_beside_its_estimate(
     organiser: Client, version: CorpusVersion
 ) -> None:

@@ -131,18 +131,25 @@ class JudgeForm(forms.Form):
     )
     scoring = forms.ChoiceField(
         label="Score",
+        required=False,
         choices=[
+            (
+                "",
+                "as suits the model: of an endpoint's the mean of three written answers, as in "
+                "the paper; else expected",
+            ),
             (
                 "expected",
                 "expected: the mean of the scale's numbers, weighted by the model's probabilities",
             ),
-            ("answer", "answer: the number that the model writes, as in the paper"),
+            ("answer", "answer: the number that the model writes"),
         ],
     )
     samples = forms.IntegerField(
         label="Samples per response",
+        required=False,
         min_value=1,
-        help_text="Their scores are averaged. The paper takes one, or three.",
+        help_text="Their scores are averaged. Empty: as suits the model, else one.",
     )
     temperature = forms.FloatField(
         label="Temperature",
@@ -232,6 +239,11 @@ class JudgeForm(forms.Form):
             if name in chosen:
                 self.add_error("more", f"{name} has a field of its own.")
             chosen[name] = value
+        if cleaned["model"] != PACKAGED_MODEL_NAME and not cleaned["scoring"]:
+            # ComperDial, section 4: the mean of three written answers. The packaged model is too
+            # small to write good ones.
+            usual: dict[str, OptionValue] = {"scoring": "answer", "samples": 3}
+            chosen = {name: one for name, one in usual.items() if name in has} | chosen
         return chosen
 
     def _model(self, cleaned: dict[str, Any]) -> str:
@@ -258,7 +270,7 @@ class JudgeForm(forms.Form):
 
 
 def _initial(chosen: Configuration | None) -> dict[str, Any]:
-    usual = {"model": PACKAGED_MODEL_NAME, "scoring": "expected", "samples": 1, "temperature": 1.0}
+    usual = {"model": PACKAGED_MODEL_NAME, "temperature": 1.0}
     if chosen is None:
         return usual
     options, metric = dict(chosen.options), chosen.metric
