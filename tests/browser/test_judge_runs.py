@@ -63,6 +63,7 @@ def estimate(page: Page, seed: int) -> Locator:
     form = page.locator("#judge-start")
     form.get_by_label("Judge", exact=True).select_option("cpdscore_detail")
     form.get_by_label("Model", exact=True).select_option(MODEL)
+    form.locator("[name=scoring]").select_option("expected")
     form.get_by_text("Another wording, other options").click()
     form.get_by_label("Other options").fill(f"seed={seed}")
     form.get_by_role("button", name="Estimate").click()
