@@ -15,6 +15,7 @@ from django.utils import timezone
 from annotations.campaigns.models import Campaign, Invitation, Item
 from annotations.models import (
     Corpus,
+    CorpusImport,
     CorpusVersion,
     Dialogue,
     Label,
@@ -338,8 +339,12 @@ def _names(made: Stage) -> dict[tuple[str, str], list[Any]]:
         turn=Turn.objects.filter(dialogue__version=made.version).first(), texts=["Purple."],
         lowest=1, highest=2,
     )  # fmt: skip
+    imported = CorpusImport.objects.create(
+        stored="imports/1", file_name="harbour.jsonl", size=9, fields={}
+    )
     return {
         ("corpora", "slug"): [made.version.corpus.slug],
+        ("corpora", "pk"): [imported.pk],
         ("corpora", "position"): list(range(DIALOGUES)),
         ("challenges", "slug"): [challenge.slug],
         ("challenges", "round_slug"): rounds,

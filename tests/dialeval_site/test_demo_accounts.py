@@ -25,7 +25,7 @@ from annotations.accounts import accounts_that_may_act, is_demo_account, may_act
 from annotations.campaigns.actions import invitations
 from annotations.campaigns.actions.work_queue import CannotJoin, fill_queue, join
 from annotations.campaigns.models import Conversation, Invitation, Message
-from annotations.models import Corpus, DemoAccount
+from annotations.models import Corpus, CorpusImport, DemoAccount
 from dialeval_site.accounts import password_reset, second_step, tokens
 from dialeval_site.api import root as api
 from dialeval_site.celery import app
@@ -42,6 +42,7 @@ from tests.challenges.sets import computed, open_round, scored, submit, taken_in
 from tests.challenges.test_hidden_references import patterns
 from tests.conftest import made_site
 from tests.site import wait_until
+from workers import imports
 from workers.chats import execution
 from workers.judges import budgets
 from workers.judges.actions import start_judge_run
@@ -234,6 +235,7 @@ REQUESTED = {
     "workers.tasks.reply": "test_no_model_answers_a_chat_of_the_demo",
     "workers.tasks.compute": "test_no_judge_is_paid_for_what_the_demo_began",
     "workers.judges.tasks.try_prompt": "test_no_judge_is_paid_for_what_the_demo_began",
+    "workers.tasks.import_corpus": "test_no_file_of_the_demo_is_stored",
     "dialeval_site.tasks.send_password_reset": "test_no_link_gives_a_demo_account_a_new_password",
 }
 FOR_NO_ACCOUNT = {
@@ -311,6 +313,16 @@ def test_no_judge_is_paid_for_what_the_demo_began(
     run.refresh_from_db()
     assert run.created_by == mara, "whoever starts it again answers for it"
     assert budgets.budgets_of(of_run)
+
+
+def test_no_file_of_the_demo_is_stored(organiser: Any, settings) -> None:
+    waiting = CorpusImport.objects.create(
+        stored="imports/1", file_name="cooks.jsonl", size=9, fields={}, created_by=organiser
+    )
+    go_into_production(settings)
+    assert not imports.store(waiting.pk)
+    waiting.refresh_from_db()
+    assert (waiting.state, waiting.error) == ("failed", imports.NOT_ALLOWED)
 
 
 # --- databases of older versions ------------------------------------------------------------------

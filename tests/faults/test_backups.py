@@ -288,7 +288,9 @@ def test_a_backup_of_an_older_dialeval_is_loaded_as_it_was_then_and_migrated_on(
         before = content(site)
         then = json.loads(site.python(THEN))
         tables = then["tables"]
-        assert not {"trainings_training", "judges_budget", "campaigns_look"} & set(tables)
+        assert not {"trainings_training", "judges_purse", "judges_budget", "campaigns_look"} & set(
+            tables
+        )
         grown = {table for table in tables if set(now[table]["columns"]) != set(tables[table])}
         assert {"challenges_challenge", "campaigns_campaign"} <= grown
 
@@ -362,7 +364,7 @@ def test_a_backup_that_lacks_a_migration_on_which_others_are_built_is_refused_an
         refused = site.manage("restore", odd, check=False)
         assert refused.returncode == 1
         assert (
-            "it lacks judges.0001_judges, on which challenges.0002_judge_budget, "
+            "it lacks judges.0001_judges, on which challenges.0002_judge_purse, "
             "dialeval_site.0002_mark_demo_accounts is built. Restore it with the dialeval that "
             f"made it ({VERSION}), run `migrate` of this one there, and make a new backup"
             in refused.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from annotations.formats.importers.canonical import Digest
@@ -16,7 +17,7 @@ from annotations.formats.importers.problems import (
     Where,
 )
 from annotations.formats.importers.sample import Detector
-from annotations.formats.importers.unpacking import unpacked
+from annotations.formats.importers.unpacking import MAX_MEMBERS, unpacked
 from annotations.formats.records import CorpusRecord, Record
 
 Placed = tuple[Record, Where, str]
@@ -252,6 +253,12 @@ def survey(importer: Importer, path: Path, *, good_only: bool = False) -> tuple[
     Raises:
         ImportFailed: with the distinct problems of all corpora in the file, at most 100.
     """
+    if path.is_dir():
+        # Importers take the first of them alone.
+        files = (one for one in path.rglob("*") if one.is_file())
+        if next(islice(files, MAX_MEMBERS, None), None):
+            fault = f"holds more than {MAX_MEMBERS:,} files: import them in several folders"
+            raise ImportFailed([Problem(path.name, "", "", fault)])
     surveys: list[PartSurvey] = []
     problems: dict[Problem, None] = {}
     stopped = False

@@ -768,6 +768,15 @@ def test_a_packed_file_has_limits(
     assert problems("table", placed(tmp_path, content)) == [f"file: {message}"]
 
 
+def test_a_folder_of_more_files_than_are_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotations.formats.importers.base.MAX_MEMBERS", 1)
+    folder = placed(tmp_path, {"a.txt": "ann: Hello\nbob: Hi.", "below/b.txt": "ann: Hello\n"})
+    message = "holds more than 1 files: import them in several folders"
+    assert problems("chat-text", folder) == [f"file: {message}"]
+
+
 # --- what no content of a file says ---------------------------------------------------------------
 
 
