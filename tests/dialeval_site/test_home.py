@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.text import slugify
 
+from annotations.corpora.queries import Counts
 from annotations.models import Corpus, CorpusVersion
 from common.roles import ORGANISER
 from dialeval_site.home import CARDS, ROUNDS
@@ -36,9 +38,7 @@ ANSWERS = json.loads(
 with the two others both are significant (Holm's p .031 and .048)."""
 
 
-COUNTED = dict.fromkeys(
-    ("dialogues", "turns", "systems", "responses", "raters", "ratings", "labels", "preferences"), 0
-)
+COUNTED = dict.fromkeys((one.name for one in fields(Counts)), 0)
 
 
 def corpus(name: str, **fields: Any) -> CorpusVersion:
