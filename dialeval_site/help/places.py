@@ -53,6 +53,7 @@ PLACES: Mapping[str, str] = MappingProxyType(
         "corpus": "organiser#your-own-dialogues",
         "corpus-add": "formats#adding-to-a-corpus",
         "corpus-new": "organiser#your-own-dialogues",
+        "corpus-import": "organiser#your-own-dialogues",
         "corpus-settings": "organiser#your-own-dialogues",
         "corpus-runs": "metrics#compute-with-your-own-model",
         "corpus-subset": "commands#subset-cases-and-combine",

@@ -536,5 +536,7 @@ def test_of_pairs_those_looked_at_last_are_kept(
     assert numbers_stored() == {2, 3, 4}
 
 
-def test_two_systems_and_two_metrics_are_such_kinds() -> None:
-    assert set(kinds.kinds_of_pairs()) == {"metric-pair", "metric-pair-scatter", "system-pair"}
+def test_two_systems_two_metrics_and_cases_are_such_kinds() -> None:
+    """Of each of them a corpus has as many as there are choices."""
+    of_pairs = {"metric-pair", "metric-pair-scatter", "system-pair"}
+    assert set(kinds.kinds_of_pairs()) == {*of_pairs, "cases"}
