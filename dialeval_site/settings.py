@@ -255,6 +255,9 @@ JUDGE_TOKENS = environment.count("DIALEVAL_JUDGE_TOKENS")
 JUDGE_USD = environment.amount("DIALEVAL_JUDGE_USD")
 
 MAX_IMPORT_BYTES = environment.whole("DIALEVAL_MAX_IMPORT_MB") * 1_000_000
+MAX_CORPUS_UPLOAD_BYTES = (
+    environment.count("DIALEVAL_MAX_CORPUS_UPLOAD_MB") * 1_000_000 or MAX_IMPORT_BYTES
+)
 IMPORT_SECONDS = environment.seconds("DIALEVAL_IMPORT_SECONDS")
 IMPORT_PRIVATE = environment.truth("DIALEVAL_IMPORT_PRIVATE")
 HF_ENDPOINT = environment.text("HF_ENDPOINT").rstrip("/")

@@ -72,12 +72,12 @@ class UploadForm(forms.Form):
 
     upload: PendingUpload | None = None
     too_large = gettext_lazy(
-        "The file is larger than %(limit)s MB (the site's setting DIALEVAL_MAX_IMPORT_MB)."
+        "The file is larger than %(limit)s MB, the most that this site takes in the browser."
     )
 
     @classmethod
     def most_bytes(cls) -> int:
-        return settings.MAX_IMPORT_BYTES
+        return settings.MAX_CORPUS_UPLOAD_BYTES
 
     def __init__(self, *args: Any, user: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

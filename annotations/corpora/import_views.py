@@ -34,7 +34,7 @@ from common.web import organisers_alone, wants_json
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @organisers_only
-@takes_file(organisers_alone(*ORGANISERS), limit="MAX_IMPORT_BYTES")
+@takes_file(organisers_alone(*ORGANISERS), limit="MAX_CORPUS_UPLOAD_BYTES")
 def corpus_new(request: HttpRequest) -> HttpResponse:
     """Add a corpus: ``file``, ``address``, or ``uploaded`` (one that was sent before); ``format``
     (detected without it); ``preview`` (show it, store nothing); ``good_only`` (leave out bad

@@ -189,6 +189,11 @@ SETTINGS: tuple[Setting, ...] = (
         "in the browser.",
     ),
     Setting(
+        "DIALEVAL_MAX_CORPUS_UPLOAD_MB",
+        "0",
+        "The same of the browser alone; 0: DIALEVAL_MAX_IMPORT_MB. Goes with 0.4.0.",
+    ),
+    Setting(
         "DIALEVAL_IMPORT_SECONDS",
         "600",
         "Longest time a corpus may take to be downloaded from an address, in seconds; in the "

@@ -343,10 +343,10 @@ def test_a_link_neither_stores_nor_downloads(organiser: Client) -> None:
 def test_a_file_above_the_limit_is_refused_with_the_setting(
     organiser: Client, settings: Any
 ) -> None:
-    settings.MAX_IMPORT_BYTES = len(COOKS) - 1
+    settings.MAX_CORPUS_UPLOAD_BYTES = len(COOKS) - 1
     answer = send(organiser)
     assert answer.status_code == 422
-    assert "(the site's setting DIALEVAL_MAX_IMPORT_MB)" in said(answer)
+    assert "the most that this site takes in the browser" in said(answer)
     assert not Corpus.objects.exists()
 
 

@@ -155,7 +155,7 @@ def test_a_request_that_is_too_long_is_refused_before_a_byte_is_read(
     settings, path: str, kind: str, length: str
 ) -> None:
     """Django takes a length of any number of digits as it is said."""
-    settings.MAX_UPLOAD_BYTES = settings.MAX_IMPORT_BYTES = 5_000_000
+    settings.MAX_UPLOAD_BYTES = settings.MAX_CORPUS_UPLOAD_BYTES = 5_000_000
     answer = Client().generic("POST", path, **{"wsgi.input": Unread(), "CONTENT_LENGTH": length})
     assert answer.status_code == 413
     assert answer["Content-Type"].startswith(kind)
@@ -166,7 +166,7 @@ def test_a_request_that_is_too_long_is_refused_before_a_byte_is_read(
 @pytest.mark.django_db
 def test_a_request_at_the_limit_is_not(settings) -> None:
     """It is read, and its form says what is missing."""
-    settings.MAX_UPLOAD_BYTES = settings.MAX_IMPORT_BYTES = 5_000_000
+    settings.MAX_UPLOAD_BYTES = settings.MAX_CORPUS_UPLOAD_BYTES = 5_000_000
     organiser = Client()
     organiser.force_login(made_user("ada", "organiser"))
     answer = organiser.post("/corpora/new/", {"file": io.BytesIO(b"x" * 5_000_000)})

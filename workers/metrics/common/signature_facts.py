@@ -46,7 +46,6 @@ FACTS = {
     "reported_model": "judges: what the endpoint says has answered about the run's responses, "
     "where that is "
     "not the model's name",
-    "smooth": "BLEU: how an order without a match counts",
     "epsilon": "BLEU: as so many matches",
     "measure": "ROUGE: which of precision, recall and F",
     "tokens": "ROUGE: what a token is",
