@@ -365,7 +365,8 @@ def test_a_backup_that_lacks_a_migration_on_which_others_are_built_is_refused_an
         assert refused.returncode == 1
         assert (
             "it lacks judges.0001_judges, on which challenges.0002_judge_purse, "
-            "dialeval_site.0002_mark_demo_accounts is built. Restore it with the dialeval that "
+            "dialeval_site.0002_mark_demo_accounts is built; judges.0004_budgets, on which "
+            "challenges.0006_judge_budget is built. Restore it with the dialeval that "
             f"made it ({VERSION}), run `migrate` of this one there, and make a new backup"
             in refused.stderr
         )
