@@ -10,9 +10,12 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from annotations.corpora.actions import data_changed
+from annotations.models import Preference
 from common.estimates import Estimate
 from leaderboard.pages.preferences.text import systems_headline
 from leaderboard.queries.preference_board import preference_leaderboard
+from leaderboard.results.computing import compute_waiting
 from tests.annotations.stored import stored, two_systems
 from tests.leaderboard.preferred import preferred_version
 
@@ -70,6 +73,25 @@ def test_an_unknown_question_is_404(client: Client) -> None:
     assert client.get(f"{SYSTEMS}?aspect=humour").status_code == 404
     assert client.get(f"{METRICS}?level=dialogue").status_code == 404
     assert client.get(f"{SYSTEMS}?aspect=overall&level=turn").status_code == 200
+
+
+@pytest.mark.by_workers
+def test_a_question_published_since_is_waited_for(client: Client) -> None:
+    """The stored answer names the questions that there were when it was computed."""
+    assert client.get(API).status_code == 202
+    assert compute_waiting()
+    vote = Preference.objects.select_related("rater").first()
+    Preference.objects.create(
+        rater=vote.rater,
+        aspect="humour",
+        preferred="a",
+        response_a=vote.response_a,
+        response_b=vote.response_b,
+    )
+    data_changed([vote.rater.version_id])
+    assert client.get(f"{API}?aspect=humour").status_code == 202
+    assert client.get(f"{SYSTEMS}?aspect=humour").status_code == 200
+    assert client.get(f"{API}?aspect=grammar").status_code == 404
 
 
 @pytest.mark.parametrize("board", ["systems", "metrics"])
