@@ -34,6 +34,7 @@ QuestionType = Literal[
 ]
 TYPES: tuple[QuestionType, ...] = get_args(QuestionType)
 Measurement = Literal["nominal", "ordinal", "interval", "ranking", "preference", "text"]
+Comparison = Literal["means", "shares", "mean ranks", "win rates", "none"]
 Exported = Literal["rating", "label", "preference"]
 """The record of a corpus that an answer becomes (``annotations.formats.records``)."""
 Number = int | float
@@ -412,29 +413,21 @@ def condition_data(condition: Condition) -> dict[str, Any]:
 @dataclass(frozen=True, slots=True)
 class Consequences:
     """``agreement``: names of the coefficients (``annotations.agreement.by_question``).
-    ``statistic``: what a leaderboard shows of a system. ``comparison``: what its sample-size plan
-    counts."""
+    ``comparison``: in what two systems are compared (``annotations.campaigns.plan.power``)."""
 
     agreement: tuple[str, ...]
-    statistic: str
-    comparison: str
+    comparison: Comparison
 
 
 CONSEQUENCES: Mapping[Measurement, Consequences] = {
-    "nominal": Consequences(
-        ("alpha_nominal", "kappa", "fleiss_kappa"), "share", "difference of two shares"
-    ),
+    "nominal": Consequences(("alpha_nominal", "kappa", "fleiss_kappa"), "shares"),
     "ordinal": Consequences(
-        ("alpha_ordinal", "alpha_interval", "kappa_quadratic", "icc2_1"),
-        "mean",
-        "difference of two means",
+        ("alpha_ordinal", "alpha_interval", "kappa_quadratic", "icc2_1"), "means"
     ),
-    "interval": Consequences(("alpha_interval", "icc2_1"), "mean", "difference of two means"),
-    "ranking": Consequences(("kendall_w", "mean_tau"), "mean rank", "difference of two mean ranks"),
+    "interval": Consequences(("alpha_interval", "icc2_1"), "means"),
+    "ranking": Consequences(("kendall_w", "mean_tau"), "mean ranks"),
     "preference": Consequences(
-        ("alpha_nominal", "alpha_ordinal", "alpha_interval", "s1", "s2"),
-        "Bradley-Terry rating",
-        "win rate against one half",
+        ("alpha_nominal", "alpha_ordinal", "alpha_interval", "s1", "s2"), "win rates"
     ),
-    "text": Consequences((), "none", "none"),
+    "text": Consequences((), "none"),
 }

@@ -32,7 +32,7 @@ PLACES: Mapping[str, str] = MappingProxyType(
         "campaign-guidelines": "campaigns#the-course-of-a-campaign",
         "campaign-join": "rater",
         "campaign-new": "organiser#a-rating-campaign-in-ten-minutes",
-        "campaign-plan": "campaigns#where-ratings-go-and-how-many",
+        "campaign-plan": "campaigns#what-is-asked",
         "campaign-preview": "campaigns#what-is-asked",
         "campaign-raters": "campaigns#raters-and-their-statistics",
         "campaign-ratings": "campaigns#publishing",

@@ -39,9 +39,11 @@ from annotations.campaigns.models.campaign import (
     PAIRED,
     random_seed,
 )
+from annotations.campaigns.plan.form_changes import is_about
 from annotations.campaigns.plan.lists import MOST_SYSTEMS
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import Question
+from annotations.campaigns.queries.ratings import form_of_campaign
 from annotations.campaigns.scale import DEFAULT_AXES, DEFAULT_LABELS, SCORES
 from annotations.campaigns.templates_of_forms import template_named, templates_for
 from annotations.models import CorpusVersion, System
@@ -400,6 +402,14 @@ class CampaignForm(AllocationFields):
     def chosen_form(self) -> Form | None:
         """Of a valid form: what the chosen template asks; None for the scale from 1 to 5."""
         return template_named(self.cleaned_data.get("template", ""), self.kind_now)
+
+    def current_form(self) -> Form | None:
+        """What raters would be asked as the page stands; None for the scale from 1 to 5."""
+        if self.campaign is None:
+            name = self["template"].value() if "template" in self.fields else ""
+            return template_named(name or "", self.kind_now)
+        form = form_of_campaign(self.campaign)
+        return form if form is not None and is_about(form, self.kind_now) else None
 
     def question(self) -> Question | None:
         """What the form, as it stands, would ask: for the dry run. None where a field that decides

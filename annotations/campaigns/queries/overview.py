@@ -54,8 +54,11 @@ from annotations.campaigns.queries.planning import (
     planned_items,
     question_of,
 )
+from annotations.campaigns.queries.power import PlannedPower, planned_power
+from annotations.campaigns.queries.ratings import form_of_campaign
 from annotations.campaigns.queries.work_queue import current_guidelines
 from annotations.models import CorpusVersion
+from annotations.questions.schema import Form
 from common.database import CompiledQuery
 from common.text import text_fault
 from common.web import Step, with_the_next
@@ -288,23 +291,28 @@ def _seconds(revisions: QuerySet[RatingRevision]) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A dry run."""
+    """A dry run. ``power``: None where nothing is rated, or not yet known what."""
 
     question: Question
     planned: PlannedItems
     cost: Cost
+    power: PlannedPower | None
 
 
-def plan_of(question: Question, campaign: Campaign | None = None) -> Plan:
+def plan_of(question: Question, form: Form | None, campaign: Campaign | None = None) -> Plan:
+    """``form``: what is asked; None for the scale from 1 to 5."""
     planned = planned_items(question)
     people = 2 if question.kind == Campaign.Kind.COLLECTION else question.raters_per_item
     return Plan(
-        question, planned, Cost(planned.items, people, response_time_of(question.kind, campaign))
+        question,
+        planned,
+        Cost(planned.items, people, response_time_of(question.kind, campaign)),
+        planned_power(question, form, planned),
     )
 
 
 def plan_of_campaign(campaign: Campaign) -> Plan:
-    return plan_of(question_of(campaign), campaign)
+    return plan_of(question_of(campaign), form_of_campaign(campaign), campaign)
 
 
 # --- what is there --------------------------------------------------------------------------------

@@ -74,7 +74,9 @@ def _form_page(
         "campaign": campaign,
         "form": form,
         "changed": changed,
-        "plan": None if question is None else overview.plan_of(question, campaign),
+        "plan": None
+        if question is None
+        else overview.plan_of(question, form.current_form(), campaign),
     }
     if changed and request.htmx and request.htmx.target == "plan":
         return render(request, "campaigns/_plan.html", context)
