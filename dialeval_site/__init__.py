@@ -1,8 +1,8 @@
 import gc
 import os
 
-# Loading the site makes half a million objects that stay: to look through them for garbage again and
-# again took a fifth of a command's start, and an eighth of `migrate`.
+# Loading the site makes half a million objects that stay: to look through them for garbage again
+# and again took a fifth of a command's start, and an eighth of `migrate`.
 gc.set_threshold(50_000, 20, 20)
 
 # Before numpy is loaded: its matrix products are small here and run in our own threads; BLAS

@@ -63,7 +63,7 @@ class CampaignRow(Schema):
     closed_at: datetime | None = Field(description="When it was closed; null before.")
 
 
-class AskedQuestion(Schema):
+class QuestionOut(Schema):
     key: str = Field(description="As answers name it.")
     name: str = Field(description="Its short name, as tables have it.")
     type: QuestionType = Field(description="Of the twelve types of questions.")
@@ -77,7 +77,7 @@ class FormOut(Schema):
     digest: str = Field(description="SHA-256 of what is asked: equal forms have equal digests.")
     created_at: datetime = Field(description="When it was written.")
     ratings: int = Field(description="How many current ratings answer this version.")
-    questions: list[AskedQuestion] = Field(description="What is asked, in order.")
+    questions: list[QuestionOut] = Field(description="What is asked, in order.")
     form: dict[str, Any] = Field(
         description="The whole form, as templates and the page Questions have it."
     )
@@ -399,7 +399,7 @@ def create_campaign(request: HttpRequest, params: CampaignIn) -> Status[Any]:
     """A draft, which nobody sees before it is opened. What raters judge follows from the form's
     level. Campaigns of chats, collections, and adaptive spreading are set up on the page."""
     version = version_of(request, params.corpus, VersionParams(version=params.version))
-    form = _form_asked(params)
+    form = _requested_form(params)
     kind = next((one for one in Campaign.Kind.values if is_about(form, one)), None)
     if kind is None:
         raise _wrong("form", _("No campaign can ask this form: see its level."), code="form")
@@ -425,7 +425,7 @@ def create_campaign(request: HttpRequest, params: CampaignIn) -> Status[Any]:
     return Status(201, _document(campaign_of(campaign.slug)))
 
 
-def _form_asked(params: CampaignIn) -> Form:
+def _requested_form(params: CampaignIn) -> Form:
     if (params.template is None) == (params.form is None):
         raise _wrong("form", _("Name a template, or send a form."), code="form")
     if params.template is not None:

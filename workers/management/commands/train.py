@@ -97,7 +97,8 @@ class Command(ConsoleCommand):
         parser.add_argument(
             "--name",
             required=True,
-            help="the trained model's, as in density[trained=NAME]: lower-case letters, digits, hyphens",
+            help="the trained model's, as in density[trained=NAME]: lower-case letters, digits, "
+            "hyphens",
         )
         parser.add_argument(
             "--encoder",
