@@ -159,7 +159,7 @@ def test_a_run_whose_worker_is_killed_is_finished_by_the_next_and_only_turns_in_
         set_up(site, stub.base_url, dialogues=6, turns=5)
         first = site.start_worker()
         hand_in(site)
-        wait_until(lambda: len(stub.asked) > 8, 60, "the first worker has asked some turns")
+        wait_until(lambda: len(stub.asked) > 8, 120, "the first worker has asked some turns")
         kill(first)
         stored = int(site.python(f"{SUBMISSION}print(s.generated.count())"))
         asked_then = len(stub.asked)
