@@ -114,8 +114,16 @@ class CampaignOut(CampaignRow):
     )
 
 
-class RevisionOut(Schema):
-    revision: int = Field(description="From 1; the last one holds.")
+class JudgedItem(Schema):
+    campaign: str = Field(description="The campaign's name in addresses.")
+    corpus: str = Field(description="The corpus's name in addresses.")
+    corpus_version: str = Field(description="Number and start of the content's digest.")
+    item: str = Field(description="The item's public id.")
+    dialogue: str = Field(description="The dialogue's id in the corpus.")
+    turn: int | None = Field(description="The turn's number; null where dialogues are judged.")
+
+
+class AnswersOut(Schema):
     score: int | None = Field(None, description="1 to 5; not with a form.")
     low_axes: list[str] | None = Field(
         None, description="Keys of the axes marked low; null where they were not asked."
@@ -125,6 +133,10 @@ class RevisionOut(Schema):
     question_ms: dict[str, int] | None = Field(
         None, description="When each question was answered last, from showing the item."
     )
+
+
+class RevisionOut(AnswersOut):
+    revision: int = Field(description="From 1; the last one holds.")
     flagged: bool = Field(description="Whether the rater flagged the item.")
     comment: str = Field(description="Empty without one.")
     guidelines: int | None = Field(description="The version that the rater had.")
@@ -135,18 +147,12 @@ class RevisionOut(Schema):
     created_at: str = Field(description="When it was stored; ISO 8601 in UTC.")
 
 
-class RatingOut(Schema):
+class RatingOut(JudgedItem, AnswersOut):
     """As a line of the exported `ratings.jsonl`: keys that do not apply are left out. Of pairs
     `system` and A in the answers were shown first, `system_b` and B second; of lists, answers name
     the responses by their place in `systems`, from 1."""
 
-    campaign: str = Field(description="The campaign's name in addresses.")
-    corpus: str = Field(description="The corpus's name in addresses.")
-    corpus_version: str = Field(description="Number and start of the content's digest.")
-    item: str = Field(description="The item's public id.")
     role: Literal["regular", "training", "attention"] = Field(description="What the item is for.")
-    dialogue: str = Field(description="The dialogue's id in the corpus.")
-    turn: int | None = Field(description="The turn's number; null where dialogues are judged.")
     system: str | None = Field(description="Null for checks with a text of their own.")
     system_b: str | None = Field(None, description="Of pairs, the system that was shown second.")
     systems: list[str] | None = Field(None, description="Of lists, in the order shown.")
@@ -160,30 +166,15 @@ class RatingOut(Schema):
     system_propensity: float | None = Field(
         description="Likewise its system, where ratings are spread adaptively."
     )
-    score: int | None = Field(None, description="1 to 5; not with a form.")
-    low_axes: list[str] | None = Field(
-        None, description="Keys of the axes marked low; null where they were not asked."
-    )
-    form: int | None = Field(None, description="The version of the form that was answered.")
-    answers: dict[str, Any] | None = Field(None, description="By question.")
-    question_ms: dict[str, int] | None = Field(
-        None, description="When each question was answered last, from showing the item."
-    )
     revisions: list[RevisionOut] = Field(description="Oldest first.")
     conversation: list[dict[str, str]] | None = Field(
         None, description="Of a chat, what was said: `speaker` and `text`."
     )
 
 
-class AdjudicationOut(Schema):
+class AdjudicationOut(JudgedItem):
     """A value of its own, never one of the item's ratings."""
 
-    campaign: str = Field(description="The campaign's name in addresses.")
-    corpus: str = Field(description="The corpus's name in addresses.")
-    corpus_version: str = Field(description="Number and start of the content's digest.")
-    item: str = Field(description="The item's public id.")
-    dialogue: str = Field(description="The dialogue's id in the corpus.")
-    turn: int | None = Field(description="The turn's number; null where dialogues are judged.")
     system: str | None = Field(description="Of pairs, A in the answers.")
     system_b: str | None = Field(description="Of pairs, B in the answers.")
     points: float = Field(description="Of the rule: scores so far apart are adjudicated.")
