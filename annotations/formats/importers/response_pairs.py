@@ -50,7 +50,9 @@ _VOTES = (
 )
 _VOTE_OF_RATER = re.compile(r"(?:annotator|rater|label|worker|judge|vote)[ _-]?[0-9]+", re.I)
 _JUDGMENT = "text"
-_SCORES_AHEAD = re.compile(r"\s*(\d{1,3}(?:\.\d{1,9})?)[ ,]+(\d{1,3}(?:\.\d{1,9})?)\s*\n")
+_SCORES_AHEAD = re.compile(
+    r"\s{0,9}(\d{1,3}(?:\.\d{1,9})?)[ ,]{1,9}(\d{1,3}(?:\.\d{1,9})?)\s{0,9}\n"
+)
 _FIRST_ROWS = 1_000
 """By which a scale from −3 to 3 (HelpSteer) is known."""
 _TIES = frozenset(
@@ -61,12 +63,12 @@ _TIES = frozenset(
 )
 _BAD = frozenset(["tiebothbad", "bothbad", "botharebad", "neithergood"])
 _MORE = re.compile(
-    r"(?:response|model|answer|option|output|assistant)?\s*(?P<arm>\w+) (?:is |was )?"
+    r"(?:response|model|answer|option|output|assistant)?\s{0,9}(?P<arm>\w{1,64}) (?:is |was )?"
     r"(?:(?:much|slightly|significantly|clearly|somewhat|far|a bit|a little|marginally) )?better"
     r"(?: than .*)?",
     re.IGNORECASE,
 )
-_GREATER = re.compile(r"(?P<left>\w+)\s*(?P<sign>[<>=≫≪]+)\s*(?P<right>\w+)")
+_GREATER = re.compile(r"(?P<left>\w{1,64})\s{0,9}(?P<sign>[<>=≫≪]{1,9})\s{0,9}(?P<right>\w{1,64})")
 _BRACKETED_TIE = "[[C]]"
 """Of judges that were asked as MT-bench asks."""
 _WHOLE_NUMBER_SAYS_A_WON = "humanref"

@@ -17,11 +17,11 @@ ASSISTANTS = frozenset(
 system under evaluation there, never a system prompt."""
 _PLAIN = frozenset(["user", "u", "usr", "assistant", "s", "sys"])
 """Labels that say no more than the role."""
-_LINE = re.compile(r"\s*([^\W\d_][^\n:]{0,29}):(?:[ \t]+(.*)|)$", re.DOTALL)
+_LINE = re.compile(r"\s{0,99}([^\W\d_][^\n:]{0,29}):(?:[ \t]+(.*)|)$", re.DOTALL)
 _MOST_WORDS = 3
 _HEADED = re.compile(r"\A\s*(?:###\s*)?(?:Human|Assistant):")
 _CHATML_BEGIN, _CHATML_END = "<|im_start|>", "<|im_end|>"
-_CHATML = re.compile(r"\s*<\|im_start\|>(?:system|user|assistant)\n")
+_CHATML = re.compile(r"\s{0,99}<\|im_start\|>(?:system|user|assistant)\n")
 _SPEECHES = tuple(
     re.compile(rf"(?:\A\s*|{before})(Human|Assistant):[ \n]?")
     for before in (r"\n\n", r"\n", r"### ?")

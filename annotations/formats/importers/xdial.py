@@ -23,7 +23,7 @@ from annotations.formats.importers.table_source import is_missing, number_in, re
 from annotations.formats.records import Message
 
 RATINGS = "ratings"
-_COLUMN = re.compile(r"(\w+)_(ctx|res|dial)")
+_COLUMN = re.compile(r"(\w{1,64})_(ctx|res|dial)")
 _FIRST_CHOICE = "english"
 _CODES = {
     "english": "en",
