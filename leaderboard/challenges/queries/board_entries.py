@@ -101,7 +101,9 @@ def board_answer(round: Round, part_name: PartName) -> BoardAnswer:
     split = _split(round, order)
     part = split.part(part_name)
     texts = _texts_of(round, part_name)
-    entries = _entries(round, part_name, order, split)
+    scored = _scored(round)
+    values = _ranking_values(round, scored, order, _deciding(split, part_name))
+    entries = _entries(round, scored, values)
     board = _board_scores(texts, entries, order, hides_reasons=hides_references(round))
     scores = scores_of(board, part)
     places, no_ranking = _places(round, texts, entries, board, scores, part)
@@ -126,25 +128,22 @@ def board_answer(round: Round, part_name: PartName) -> BoardAnswer:
             entries[number].placed(places[number], (row[number] for row in scores))
             for number in _in_order(entries, ranking, board, scores)
         ),
-        history=_history(round, order, part) if part_name == "public" else (),
+        history=_history(round, scored, values) if part_name == "public" else (),
     )
 
 
-def _history(round: Round, order: TurnOrder, part: Part) -> tuple[TeamImprovements, ...]:
+def _history(
+    round: Round, scored: Sequence[Submission], values: Mapping[int, float]
+) -> tuple[TeamImprovements, ...]:
     """In the order in which the teams came. None where the public leaderboard counts nothing, or
     ranks by a private metric."""
     metric = still_there(round.ranking_metric)
-    if part.reason or metric is None or round.ranking_metric not in round.metrics:
+    if metric is None or round.ranking_metric not in round.metrics:
         return ()
-    competing = [
-        one
-        for one in _scored(round)
-        if not (one.is_baseline or one.disqualified_at or one.team.disqualification)
-    ]
-    values = _values([one.system for one in competing], metric, order, part)
     by_team: dict[str, list[tuple[datetime, float]]] = {}
-    for one, value in zip(competing, values, strict=True):
-        by_team.setdefault(one.team.public_id, []).append((one.received_at, value))
+    for one in scored:
+        if one.pk in values and not one.team.disqualification:
+            by_team.setdefault(one.team.public_id, []).append((one.received_at, values[one.pk]))
     return tuple(
         TeamImprovements(
             team_id=team, points=tuple(Improvement(at=at, value=value) for at, value in found)
@@ -194,12 +193,12 @@ def _without_single_turn(part: Part, order: TurnOrder) -> Part:
 # --- which submissions ----------------------------------------------------------------------------
 
 
-def _entries(round: Round, part_name: PartName, order: TurnOrder, split: Split) -> list[Entry]:
+def _entries(
+    round: Round, scored: Sequence[Submission], values: Mapping[int, float]
+) -> list[Entry]:
     """One a team, or more where some are baselines or disqualified; then the corpus's own
     baselines."""
-    scored = _scored(round)
-    competing = [one for one in scored if not one.is_baseline and not one.disqualified_at]
-    chosen = set(_chosen(round, competing, order, _deciding(split, part_name)).values())
+    chosen = set(_chosen(round, [one for one in scored if _competes(one)], values).values())
     handed_in = Counter(one.team_id for one in scored)
     entries = [
         Entry(one.system, one, handed_in[one.team_id])
@@ -238,24 +237,36 @@ def _deciding(split: Split, part_name: PartName) -> Part | None:
     return split.private if part_name == "private" else None
 
 
+def _competes(submission: Submission) -> bool:
+    return not submission.is_baseline and not submission.disqualified_at
+
+
+def _ranking_values(
+    round: Round, scored: Sequence[Submission], order: TurnOrder, deciding: Part | None
+) -> dict[int, float]:
+    """Key of each competing submission → what it got by the metric that ranks, where dialogues
+    decide."""
+    metric = still_there(round.ranking_metric)
+    if metric is None or deciding is None:
+        return {}
+    competing = [one for one in scored if _competes(one)]
+    values = _values([one.system for one in competing], metric, order, deciding)
+    return {one.pk: value for one, value in zip(competing, values, strict=True)}
+
+
 def _chosen(
-    round: Round, competing: Sequence[Submission], order: TurnOrder, deciding: Part | None
+    round: Round, competing: Sequence[Submission], values: Mapping[int, float]
 ) -> dict[int, int]:
     """Team → the key of the submission that stands for it: its best by the dialogues that decide,
     or its latest."""
-    place = {one.pk: number for number, one in enumerate(competing)}
-    candidates = [Candidate(one.pk, one.team_id, place[one.pk]) for one in competing]
-    several = {
-        team for team, count in Counter(one.team_id for one in competing).items() if count > 1
-    }
+    candidates = [
+        Candidate(one.pk, one.team_id, place, values.get(one.pk, float("nan")))
+        for place, one in enumerate(competing)
+    ]
     metric = still_there(round.ranking_metric)
-    if round.entry == Round.Entry.LATEST or not several or metric is None or deciding is None:
+    if round.entry == Round.Entry.LATEST or metric is None or not values:
         return latest_of_each(candidates)
-    decided = [one for one in competing if one.team_id in several]
-    values = _values([one.system for one in decided], metric, order, deciding)
-    known = {one.pk: value for one, value in zip(decided, values, strict=True)}
-    valued = (replace(one, value=known.get(one.submission, float("nan"))) for one in candidates)
-    return best_of_each(valued, metric.higher_is_better)
+    return best_of_each(candidates, metric.higher_is_better)
 
 
 def _values(
