@@ -269,20 +269,21 @@ def site(tmp_path: Path) -> Iterator[object]:
 
 
 @contextmanager
-def made_site(folder: Path) -> Iterator[Site]:
-    """What the fixture ``site`` is made of, for modules whose tests share one."""
+def made_site(folder: Path, template: str = "") -> Iterator[Site]:
+    """What the fixture ``site`` is made of, for modules whose tests share one. On PostgreSQL a copy
+    of the database ``template``; on SQLite the folder may have its file."""
     from tests.site import Site
 
     settings = {"DATABASE_URL": "", "CELERY_BROKER_URL": ""}
     if ON_SERVICES:
         settings = {
-            "DATABASE_URL": fresh_database(migrated_database()),
+            "DATABASE_URL": fresh_database(template or migrated_database()),
             "CELERY_BROKER_URL": _fresh_broker(),
         }
-    else:
+    elif not (folder / "dialeval.sqlite3").exists():
         shutil.copy(migrated_file(), folder / "dialeval.sqlite3")
     word_lists = HOME / "nltk_data"
-    if word_lists.exists():
+    if word_lists.exists() and not (folder / "nltk_data").is_symlink():
         (folder / "nltk_data").symlink_to(word_lists.resolve())
     site = Site(folder, settings)
     try:

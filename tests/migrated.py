@@ -89,6 +89,13 @@ def fresh_database(template: str, name: str = "") -> str:
     return os.environ["DATABASE_URL"].replace("/postgres?", f"/{name}?")
 
 
+def rename_database(url: str, name: str) -> None:
+    """One that nobody is connected to."""
+    known = url.partition("?")[0].rpartition("/")[2]
+    with _connection() as connection:
+        connection.execute(f"ALTER DATABASE {known} RENAME TO {name}")
+
+
 def _connection() -> Any:
     import psycopg
 

@@ -28,7 +28,7 @@ from tests.faults.test_rating_crowd import (
 RATERS, DIALOGUES, K = (40, few(18, of=30), 4) if ON_SERVICES else (6, 6, 2)
 SYSTEMS = ("low", "middle", "centre", "high")
 SCORES = {"low": 1, "middle": 3, "centre": 3, "high": 5}
-PATIENCE = 150
+PATIENCE = 600
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 

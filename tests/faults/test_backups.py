@@ -22,6 +22,7 @@ import pytest
 
 from common.version import VERSION
 from tests.conftest import ON_SERVICES, made_site
+from tests.demo_site import demo_site
 from tests.migrated import fresh_database, migrated_file
 from tests.site import PROJECT, Site
 
@@ -31,8 +32,6 @@ ONE_KEY = {"SECRET_KEY": "k" * 50}
 """Pages hold signed addresses: those of two sites are the same only where they sign with one
 key."""
 FILL = """
-from dialeval_site.demo import site as demo
-demo.load_demo()
 from annotations.models import AuditEntry
 subject = 'tab\\t back\\\\slash "quoted" \\n é 漢 \\U0001f600'
 AuditEntry.objects.create(actor="ada", action="x.y", subject=subject, details={"a": [1.5, None, True]})
@@ -129,7 +128,7 @@ def other_site(folder: Path, on_services: bool, migrated: bool = False) -> Itera
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The demo: a corpus, ratings, campaigns, a challenge with files, some scores and the
     statistics of its pages."""
-    with made_site(tmp_path_factory.mktemp("filled")) as site:
+    with demo_site(tmp_path_factory) as site:
         site.settings |= ONE_KEY
         site.python(FILL)
         site.manage("score", "--corpus", "demo", "--metrics", "word_f1,bleu_2", "--inline")
@@ -146,12 +145,36 @@ def backed_up(filled: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def before(filled: Site, backed_up: Path) -> dict[str, Any]:
+    """What the backup holds."""
+    return content(filled)
+
+
+@pytest.fixture(scope="module")
+def restored(backed_up: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """One for the tests that find it as it came, but for users that they make, and the last one,
+    which replaces all of it."""
+    folder = tmp_path_factory.mktemp("restored") / "site"
+    with other_site(folder, on_services=ON_SERVICES) as site:
+        site.manage("restore", backed_up)
+        yield site
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """One for the tests in which nothing is restored."""
+    folder = tmp_path_factory.mktemp("empty") / "site"
+    with other_site(folder, on_services=ON_SERVICES) as site:
+        yield site
+
+
 @pytest.mark.sqlite
 def test_a_restored_site_is_the_site_in_either_database_and_answers_the_same_bytes(
-    filled: Site, backed_up: Path, tmp_path: Path
+    filled: Site, backed_up: Path, before: dict[str, Any], tmp_path: Path
 ) -> None:
     """On SQLite: SQLite → SQLite. On the services: PostgreSQL → SQLite → PostgreSQL."""
-    before, pages = content(filled), filled.python(PAGES)
+    pages = filled.python(PAGES)
     assert before["annotations_rating"][0] > 100
     assert any(name.startswith("uploads/") for name in before)
     with other_site(tmp_path / "one", on_services=False) as one:
@@ -192,7 +215,7 @@ def test_statistics_that_came_along_stand_and_only_those_are_computed_that_nobod
 
 @pytest.mark.sqlite
 def test_keys_go_on_after_the_last_one_ever_given_and_the_audit_log_is_closed_again(
-    backed_up: Path, tmp_path: Path
+    backed_up: Path, restored: Site
 ) -> None:
     """The last user that the backup's site made was deleted again; no other one ever gets that
     key."""
@@ -210,14 +233,12 @@ for deed in (lambda: AuditEntry.objects.all().delete(), lambda: AuditEntry.objec
         print(refusal)
 print(AuditEntry.objects.latest("pk").action)
 """
-    with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
-        site.manage("restore", backed_up)
-        new, *refusals, last = site.python(new_user).splitlines()
-        manifest = documents(backed_up)["manifest.json"]
-        assert int(new) == manifest["tables"]["auth_user"]["last_id"] + 1
-        assert sum("append-only" in line for line in refusals) == 2
-        assert "changed" not in refusals
-        assert last == "site.restored"
+    new, *refusals, last = restored.python(new_user).splitlines()
+    manifest = documents(backed_up)["manifest.json"]
+    assert int(new) == manifest["tables"]["auth_user"]["last_id"] + 1
+    assert sum("append-only" in line for line in refusals) == 2
+    assert "changed" not in refusals
+    assert last == "site.restored"
 
 
 def test_a_database_that_is_in_use_is_left_alone_unless_it_is_to_be_replaced(
@@ -242,20 +263,18 @@ def test_a_database_that_is_in_use_is_left_alone_unless_it_is_to_be_replaced(
 
 @pytest.mark.sqlite
 def test_rows_that_the_database_refuses_leave_everything_as_it_was(
-    backed_up: Path, tmp_path: Path
+    backed_up: Path, restored: Site, tmp_path: Path
 ) -> None:
     broken = rewritten(backed_up, tmp_path / "broken", without_the_last_turn)
-    with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
-        site.manage("restore", backed_up)
-        before = content(site)
-        refused = site.manage("restore", broken, "--replace", check=False)
-        assert refused.returncode == 1
-        assert "the database does not take these rows" in refused.stderr
-        assert content(site) == before
+    found = content(restored)
+    refused = restored.manage("restore", broken, "--replace", check=False)
+    assert refused.returncode == 1
+    assert "the database does not take these rows" in refused.stderr
+    assert content(restored) == found
 
 
 def test_a_restore_that_is_refused_leaves_keys_to_go_on_after_the_site_s_own(
-    backed_up: Path, tmp_path: Path
+    backed_up: Path, restored: Site, tmp_path: Path
 ) -> None:
     """PostgreSQL takes no sequence back with a transaction: the next user would get the key of one
     who is there."""
@@ -264,11 +283,9 @@ from django.contrib.auth import get_user_model
 print(*(get_user_model().objects.create(username=name).pk for name in {names}))
 """
     broken = rewritten(backed_up, tmp_path / "broken", without_the_last_turn)
-    with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
-        site.manage("restore", backed_up)
-        before = site.python(new_users.format(names=["ada", "bob"])).split()
-        assert site.manage("restore", broken, "--replace", check=False).returncode == 1
-        assert int(site.python(new_users.format(names=["eve"]))) > int(before[-1])
+    given = restored.python(new_users.format(names=["ada", "bob"])).split()
+    assert restored.manage("restore", broken, "--replace", check=False).returncode == 1
+    assert int(restored.python(new_users.format(names=["eve"]))) > int(given[-1])
 
 
 def without_the_last_turn(table: str, rows: list[list[Any]]) -> list[list[Any]]:
@@ -277,78 +294,76 @@ def without_the_last_turn(table: str, rows: list[list[Any]]) -> list[list[Any]]:
 
 
 def test_a_backup_of_an_older_dialeval_is_loaded_as_it_was_then_and_migrated_on(
-    backed_up: Path, tmp_path: Path
+    backed_up: Path, before: dict[str, Any], restored: Site, tmp_path: Path
 ) -> None:
     """As before 0004 gave the audit log its triggers: whatever came with that migration or after it
     is not in the backup: tables of trainings and judges, a challenge's budget, a campaign's
-    allocation."""
+    allocation. It replaces today's, rows of later tables among them."""
     now = documents(backed_up)["manifest.json"]["tables"]
-    with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
-        site.manage("restore", backed_up)
-        before = content(site)
-        then = json.loads(site.python(THEN))
-        tables = then["tables"]
-        assert not {"trainings_training", "judges_purse", "judges_budget", "campaigns_look"} & set(
-            tables
-        )
-        grown = {table for table in tables if set(now[table]["columns"]) != set(tables[table])}
-        assert {"challenges_challenge", "campaigns_campaign"} <= grown
+    then = json.loads(restored.python(THEN))
+    tables = then["tables"]
+    assert not {"trainings_training", "judges_purse", "judges_budget", "campaigns_look"} & set(
+        tables
+    )
+    grown = {table for table in tables if set(now[table]["columns"]) != set(tables[table])}
+    assert {"challenges_challenge", "campaigns_campaign"} <= grown
 
-        def as_then(table: str, rows: list[list[Any]]) -> list[list[Any]]:
-            kept = [name in tables[table] for name in now[table]["columns"]]
-            return [list(compress(row, kept)) for row in rows]
+    def as_then(table: str, rows: list[list[Any]]) -> list[list[Any]]:
+        kept = [name in tables[table] for name in now[table]["columns"]]
+        return [list(compress(row, kept)) for row in rows]
 
-        def without(manifest: dict[str, Any]) -> None:
-            for app, name in then["later"]:
-                manifest["migrations"][app].remove(name)
-            manifest["migrations"] = {
-                app: names for app, names in manifest["migrations"].items() if names
-            }
-            manifest["tables"] = {
-                table: said for table, said in manifest["tables"].items() if table in tables
-            }
-            for table, said in manifest["tables"].items():
-                said["columns"] = [name for name in said["columns"] if name in tables[table]]
+    def without(manifest: dict[str, Any]) -> None:
+        for app, name in then["later"]:
+            manifest["migrations"][app].remove(name)
+        manifest["migrations"] = {
+            app: names for app, names in manifest["migrations"].items() if names
+        }
+        manifest["tables"] = {
+            table: said for table, said in manifest["tables"].items() if table in tables
+        }
+        for table, said in manifest["tables"].items():
+            said["columns"] = [name for name in said["columns"] if name in tables[table]]
 
-        old = rewritten(backed_up, tmp_path / "old", as_then, without)
-        site.manage("restore", old, "--replace")
-        after = content(site)
-        for name, found in before.items():
-            if name in grown:
-                # Its new columns have what the migration gives them
-                assert after[name][0] == found[0], name
-            elif name == "annotations_demoaccount":
-                # The migration marks those with the demo's passwords, and that of the baselines
-                # where it cannot log in, as in an older demo: today's can.
-                assert after[name][0] == found[0] - 1
-            elif name in now and name not in tables:
-                assert after[name][0] == 0, name
-            else:
-                assert after[name] == found, name
-        assert "append-only" in site.python(
-            "from annotations.models import AuditEntry as A\n"
-            "try: A.objects.all().delete()\n"
-            "except Exception as refusal: print(refusal)"
-        )
-        assert "No migrations to apply" in site.manage("migrate").stdout
+    old = rewritten(backed_up, tmp_path / "old", as_then, without)
+    restored.manage("restore", old, "--replace")
+    after = content(restored)
+    for name, found in before.items():
+        if name in grown:
+            # Its new columns have what the migration gives them
+            assert after[name][0] == found[0], name
+        elif name == "annotations_demoaccount":
+            # The migration marks those with the demo's passwords, and that of the baselines
+            # where it cannot log in, as in an older demo: today's can.
+            assert after[name][0] == found[0] - 1
+        elif name in now and name not in tables:
+            assert after[name][0] == 0, name
+        else:
+            assert after[name] == found, name
+    assert "append-only" in restored.python(
+        "from annotations.models import AuditEntry as A\n"
+        "try: A.objects.all().delete()\n"
+        "except Exception as refusal: print(refusal)"
+    )
+    assert "No migrations to apply" in restored.manage("migrate").stdout
 
 
-def test_a_backup_of_a_newer_dialeval_is_refused(backed_up: Path, tmp_path: Path) -> None:
+def test_a_backup_of_a_newer_dialeval_is_refused(
+    backed_up: Path, empty: Site, tmp_path: Path
+) -> None:
     def newer(manifest: dict[str, Any]) -> None:
         manifest["migrations"]["annotations"].append("0999_from_the_future")
 
     future = rewritten(backed_up, tmp_path / "future", change=newer)
-    with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
-        refused = site.manage("restore", future, check=False)
-        assert refused.returncode == 1
-        assert (
-            "newer dialeval, or of another one: it has the migration "
-            "annotations.0999_from_the_future" in refused.stderr
-        )
+    refused = empty.manage("restore", future, check=False)
+    assert refused.returncode == 1
+    assert (
+        "newer dialeval, or of another one: it has the migration "
+        "annotations.0999_from_the_future" in refused.stderr
+    )
 
 
 def test_a_backup_that_lacks_a_migration_on_which_others_are_built_is_refused_and_says_which(
-    backed_up: Path, tmp_path: Path
+    backed_up: Path, empty: Site, tmp_path: Path
 ) -> None:
     """Back to before judges.0001 there is no challenges.0002 either, and the backup has rows of
     it."""
@@ -360,16 +375,15 @@ def test_a_backup_that_lacks_a_migration_on_which_others_are_built_is_refused_an
         }
 
     odd = rewritten(backed_up, tmp_path / "odd", change=without)
-    with other_site(tmp_path / "site", on_services=ON_SERVICES) as site:
-        refused = site.manage("restore", odd, check=False)
-        assert refused.returncode == 1
-        assert (
-            "it lacks judges.0001_judges, on which challenges.0002_judge_purse, "
-            "dialeval_site.0002_mark_demo_accounts is built; judges.0004_budgets, on which "
-            "challenges.0006_judge_budget is built. Restore it with the dialeval that "
-            f"made it ({VERSION}), run `migrate` of this one there, and make a new backup"
-            in refused.stderr
-        )
+    refused = empty.manage("restore", odd, check=False)
+    assert refused.returncode == 1
+    assert (
+        "it lacks judges.0001_judges, on which challenges.0002_judge_purse, "
+        "dialeval_site.0002_mark_demo_accounts is built; judges.0004_budgets, on which "
+        "challenges.0006_judge_budget is built. Restore it with the dialeval that "
+        f"made it ({VERSION}), run `migrate` of this one there, and make a new backup"
+        in refused.stderr
+    )
 
 
 def test_a_disk_that_is_full_leaves_no_backup_and_keeps_the_one_before(

@@ -279,7 +279,7 @@ def test_a_prompt_is_charged_at_least_what_the_endpoint_bills_whatever_dies_when
                 "the next worker asks",
             )
             time.sleep(chance.uniform(0.0, 1.5))
-        wait_for_end(site, 200)
+        wait_for_end(site)
     assert state(site) == "scored", site.logs()
     calls, input_tokens, output_tokens, unsettled = json.loads(site.python(OF_PROMPTS))
     billed_in, billed_out = (

@@ -1,17 +1,13 @@
-"""Chats with real workers: a worker that dies while it answers, and the packaged model behind
-``manage.py run``."""
+"""Chats with real workers: a worker that dies while it answers, and endpoints that are down."""
 
 from __future__ import annotations
 
 import importlib.util
-import signal
 from pathlib import Path
 
 import pytest
 
-from tests.faults.test_run import needs_proc, processes_of, start
-from tests.services import free_port
-from tests.site import Site, answers, kill, wait_until
+from tests.site import Site, kill, wait_until
 from tests.workers.endpoint import stub_endpoint
 
 pytestmark = pytest.mark.slow
@@ -71,54 +67,6 @@ def test_an_endpoint_that_is_down_is_told_and_answers_when_it_is_asked_again(sit
             "chat.ask_again(Conversation.objects.get())"
         )
         wait_until(lambda: answer(site) == "done 1", 60, "the answer is there")
-
-
-@needs_packaged_model
-@needs_proc
-def test_manage_py_run_brings_a_model_that_answers_and_shows_its_key_to_nobody(site: Site) -> None:
-    port = free_port()
-    process = start(site, port, "--no-demo")
-    wait_until(
-        lambda: answers(f"http://127.0.0.1:{port}/health/") or process.poll() is not None,
-        300,
-        "it answers",
-    )
-    assert process.poll() is None, process.communicate()
-    ask(site)
-    wait_until(
-        lambda: answer(site).startswith(("done", "failed")), 90, "the packaged model answered"
-    )
-    told = site.python(
-        f"{MESSAGES}m = Message.objects.get(speaker='B'); print(m.state, m.signature, m.error)"
-    )
-    assert told.startswith("done model:smollm2-135m-instruct|")
-    key = key_of_the_server(site.home)
-    assert len(key) > 30
-    assert not any(key in command for command in processes_of(site.home))
-    logs = [log for log in (site.home / "logs").iterdir() if log.is_file()]
-    assert {"model.log", "worker.log", "web.log"} <= {log.name for log in logs}
-    assert not any(key in log.read_text(errors="replace") for log in logs)
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
-    assert process.returncode == 0, errors
-    assert key not in output + errors
-    assert processes_of(site.home) == []
-
-
-def key_of_the_server(home: Path) -> str:
-    for entry in Path("/proc").iterdir():
-        try:
-            variables = (
-                (entry / "environ").read_bytes().split(b"\0") if entry.name.isdigit() else []
-            )
-        except OSError:
-            continue
-        if f"DIALEVAL_HOME={home}".encode() not in variables:
-            continue
-        for variable in variables:
-            if variable.startswith(b"DIALEVAL_LOCAL_SERVER_KEY="):
-                return variable.partition(b"=")[2].decode()
-    return ""
 
 
 def test_without_the_package_run_says_so_in_a_line_and_goes_on(

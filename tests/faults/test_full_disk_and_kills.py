@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.challenges.http_participant import HttpParticipant
+from tests.demo_site import demo_site
 from tests.faults.chance import SEED, draw, few
 from tests.faults.test_submissions import SET_UP, good_file
 from tests.site import PROJECT, Site, wait_until
@@ -144,10 +145,7 @@ def test_quarantining_on_a_full_disk_leaves_every_file_where_it_is(
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    from tests.conftest import made_site
-
-    with made_site(tmp_path_factory.mktemp("demo")) as site:
-        site.python("from dialeval_site.demo.site import load_demo; load_demo()")
+    with demo_site(tmp_path_factory) as site:
         yield site
 
 

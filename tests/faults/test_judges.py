@@ -99,7 +99,7 @@ def found(site: Site) -> dict[str, Any]:
     return told
 
 
-def wait_for(site: Site, state: str, seconds: float = 200) -> dict[str, Any]:
+def wait_for(site: Site, state: str, seconds: float = 400) -> dict[str, Any]:
     """Asked by one process: new ones would take the processor from the workers."""
     site.python(
         "import time\nfrom workers.models import MetricRun\ndeadline = time.monotonic() + "

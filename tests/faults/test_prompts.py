@@ -61,7 +61,7 @@ def state(site: Site) -> str:
     return str(found)
 
 
-def wait_for_end(site: Site, seconds: float = 120) -> None:
+def wait_for_end(site: Site, seconds: float = 400) -> None:
     """Asked by one process, not by a new one each time: those would take the processor from the
     worker."""
     waits = (
@@ -125,7 +125,7 @@ def test_a_prompt_goes_from_the_form_to_its_score_with_the_packaged_model(site: 
         )
         submission = rosa.at
         assert submission.startswith("/submissions/")
-        wait_for_end(site, 200)
+        wait_for_end(site)
         shown = rosa.get(submission)
         board = "/challenges/the-challenge/rounds/r/board/"
         wait_until(lambda: "first try" in rosa.get(board), 120, "the worker has computed the board")
@@ -210,7 +210,7 @@ def test_a_key_that_an_endpoint_says_back_reaches_no_page_log_or_row(site: Site)
         rosa.send("/accounts/login/", {"username": "rosa", "password": "rosa"})
         rosa.send("/challenges/the-challenge/rounds/r/prompt/", {**PROMPT, "name": "x"})
         submission = rosa.at
-        wait_for_end(site, 60)
+        wait_for_end(site)
         page = rosa.get(submission)
     assert stub.keys[0] == f"Bearer {KEY}"
     assert "refuses this site" in page

@@ -35,7 +35,7 @@ from tests.conftest import ON_SERVICES
 from tests.faults.chance import few
 
 RATERS, ITEMS, K = (60, few(40, of=100), 6) if ON_SERVICES else (8, 20, 3)
-PATIENCE = 150
+PATIENCE = 600
 GONE_FOR_GOOD, FALLS_SILENT, BREAKS_OFF, CLICKS_TWICE, SENDS_AGAIN, SECOND_THOUGHT, SKIPS = (
     0.01, 0.06, 0.08, 0.12, 0.12, 0.08, 0.02,
 )  # fmt: skip

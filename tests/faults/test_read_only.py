@@ -15,31 +15,29 @@ import httpx2
 import pytest
 from django.urls import Resolver404, resolve
 
-from tests.conftest import ON_SERVICES, made_site
+from tests.conftest import ON_SERVICES
+from tests.demo_site import demo_site
 from tests.services import free_port
 from tests.site import Site, answers, kill, wait_until
 
 pytestmark = pytest.mark.slow
 
-SET_UP = """
-from dialeval_site.demo.site import load_demo
-from workers.models import MetricRun
+SESSION = """
 from django.test import Client
 from django.contrib.auth.models import User
-load_demo()
 rater = Client()
 rater.force_login(User.objects.get(username="rater"))
 print(rater.cookies["sessionid"].value)
 """
 LONG_AGO = """
 from datetime import timedelta
+from django.core.management import call_command
 from django.utils import timezone
-from annotations.models import CorpusVersion
 from leaderboard.models import Analysis
-from django.db.models import F
 board = Analysis.objects.filter(kind="correlations")
 some = sorted(Analysis.objects.exclude(pk__in=board).values_list("pk", flat=True))
-Analysis.objects.filter(pk__in=some[::3]).delete()
+Analysis.objects.filter(pk__in=some[::3]).delete()  # before they are computed: they are missing
+call_command("analyse")
 then = timezone.now() - timedelta(days=2)
 Analysis.objects.update(asked_at=then, finished_at=then, computed_at=then)
 Analysis.objects.filter(pk__in=[*some[1::3], *board.values_list("pk", flat=True)]).update(
@@ -74,19 +72,17 @@ class ReadOnly:
 def read_only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReadOnly]:
     """The demo, of whose statistics some are stored, some are of older data and some are
     missing."""
-    home = tmp_path_factory.mktemp("site")
-    with made_site(home) as site:
-        session = site.python(SET_UP)
+    with demo_site(tmp_path_factory) as site:
+        session = site.python(SESSION)
         address = site.start_web()
         found = ReadOnly(site, address, session)
         with found.reader() as reader:
             assert set(statuses(answers_of(reader)).values()) <= {"200", "302"}
-        site.manage("analyse")
         site.python(LONG_AGO)
         kill(site.processes.pop())
         found.address = served_read_only(site)
         yield found
-        home.chmod(0o700)
+        site.home.chmod(0o700)
 
 
 def served_read_only(site: Site) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import made_site
+from tests.faults.test_chat import MESSAGES, answer, ask, needs_packaged_model
 from tests.services import free_port
 from tests.site import PROJECT, Site, answers, wait_until
 
@@ -42,7 +43,7 @@ def run(site: Site, *options: str) -> Running:
     process = start(site, port, *options)
     address = f"http://127.0.0.1:{port}"
     wait_until(
-        lambda: answers(f"{address}/health/") or process.poll() is not None, 90, "the site answers"
+        lambda: answers(f"{address}/health/") or process.poll() is not None, 300, "the site answers"
     )
     assert process.poll() is None, process.communicate()
     return process, address, site
@@ -101,7 +102,7 @@ def test_it_scores_the_demo_says_how_to_log_in_and_leaves_no_process_behind(with
     assert site.python(runs.format("filter(metric='fbd')")) != "0"
     assert any("celery" in command for command in processes_of(site.home))
     process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=240)
     assert process.returncode == 0, errors
     assert f"dialeval is at {address}/" in output
     assert "demo-organiser" in output
@@ -111,19 +112,58 @@ def test_it_scores_the_demo_says_how_to_log_in_and_leaves_no_process_behind(with
 def test_starting_it_twice_is_harmless(running) -> None:
     _, address, site = running
     second = start(site, free_port())
-    output, _ = second.communicate(timeout=60)
+    output, _ = second.communicate(timeout=240)
     assert second.returncode == 0
     assert output.strip() == f"dialeval runs already at {address}/"
     assert answers(f"{address}/health/")
 
 
+@needs_packaged_model
+@needs_proc
+def test_it_brings_a_model_that_answers_and_shows_its_key_to_nobody(running) -> None:
+    _, _, site = running
+    ask(site)
+    wait_until(
+        lambda: answer(site).startswith(("done", "failed")), 240, "the packaged model answered"
+    )
+    told = site.python(
+        f"{MESSAGES}m = Message.objects.get(speaker='B'); print(m.state, m.signature, m.error)"
+    )
+    assert told.startswith("done model:smollm2-135m-instruct|")
+    key = key_of_the_server(site.home)
+    assert len(key) > 30
+    assert not any(key in command for command in processes_of(site.home))
+    logs = [log for log in (site.home / "logs").iterdir() if log.is_file()]
+    assert {"model.log", "worker.log", "web.log"} <= {log.name for log in logs}
+    assert not any(key in log.read_text(errors="replace") for log in logs)
+
+
+def key_of_the_server(home: Path) -> str:
+    for entry in Path("/proc").iterdir():
+        try:
+            variables = (
+                (entry / "environ").read_bytes().split(b"\0") if entry.name.isdigit() else []
+            )
+        except OSError:
+            continue
+        if f"DIALEVAL_HOME={home}".encode() not in variables:
+            continue
+        for variable in variables:
+            if variable.startswith(b"DIALEVAL_LOCAL_SERVER_KEY="):
+                return variable.partition(b"=")[2].decode()
+    return ""
+
+
 @needs_proc
 def test_when_it_is_killed_its_children_end_too(running) -> None:
+    """Nor had it said the key of its model."""
     process, _, site = running
+    key = key_of_the_server(site.home)
     os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
+    output, errors = process.communicate()
+    assert not key or key not in output + errors
     wait_until(
-        lambda: processes_of(site.home) == [], 30, "worker and web server ended with their parent"
+        lambda: processes_of(site.home) == [], 120, "worker and web server ended with their parent"
     )
 
 

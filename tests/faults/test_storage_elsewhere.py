@@ -84,7 +84,7 @@ def rows(site: Site) -> list[dict[str, Any]]:
 
 
 def all_ended(site: Site) -> None:
-    assert site.python(WAIT_FOR_ENDS.format(seconds=180)) == "0"
+    assert site.python(WAIT_FOR_ENDS.format(seconds=400)) == "0"
 
 
 def downloaded(
@@ -249,7 +249,7 @@ def test_a_machine_joins_by_its_environment_alone(
     gpu = other.start_worker()
     train = TRAIN.format(talk=str(talk), encoder=str(encoder))
     said = web.python(
-        WAIT_FOR_ENDS.format(seconds=180) + SCORE.format(name="context_similarity") + train + WAIT
+        WAIT_FOR_ENDS.format(seconds=400) + SCORE.format(name="context_similarity") + train + WAIT
     )
     assert said.startswith("0\n")  # no submission is under way
     assert "('context_similarity', 'done', '')" in said

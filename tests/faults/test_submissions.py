@@ -134,7 +134,7 @@ def outcome(site: Site) -> dict[str, Any]:
     return json.loads(site.python(OUTCOME))
 
 
-def all_ended(site: Site, seconds: float = 120) -> None:
+def all_ended(site: Site, seconds: float = 400) -> None:
     """Asked by one process, not by a new one each time: those would take the processor from the
     worker."""
     assert site.python(WAIT_FOR_ENDS.format(seconds=seconds)) == "0", (
@@ -237,5 +237,5 @@ def test_a_submission_that_came_while_the_broker_was_gone_is_scored_when_it_is_b
     else:
         (site.home / "broker").unlink()
     site.start_worker()
-    all_ended(site, 60)
+    all_ended(site)
     assert [one["state"] for one in outcome(site)["submissions"]] == ["scored"]
