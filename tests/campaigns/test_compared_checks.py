@@ -160,7 +160,7 @@ def test_attention_items_of_lists_are_counted_and_are_in_no_statistic() -> None:
             answer(rater, held[0], {"best": ends[best], "worst": ends[worst]})
         else:
             answer(rater, held[0], {"best": "1", "worst": "2"})
-    (quality,) = raters_of(campaign, resamples=0)
+    (quality,) = raters_of(campaign, intervals=False)
     assert (checks, quality.attention.passed, quality.attention.judged) == (2, 1, 2)
     assert quality.done == campaign.items.filter(role="regular").count() == 6
 

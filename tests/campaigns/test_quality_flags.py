@@ -134,7 +134,7 @@ def organiser(client: Client) -> Client:
 @pytest.mark.django_db
 def test_the_careless_rater_is_flagged_and_the_careful_one_is_not(campaign: Campaign) -> None:
     """α of both is the same: they are one pair."""
-    first, second = raters_of(campaign, resamples=0)
+    first, second = raters_of(campaign, intervals=False)
     assert [flag.kind for flag in second.flags if flag.kind != "alpha"] == [
         "fast",
         "straight-lining",

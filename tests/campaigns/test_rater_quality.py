@@ -21,7 +21,7 @@ def test_a_training_item_is_judged_by_its_first_score() -> None:
     [item] = items_of(campaign, Item.Role.TRAINING)
     judge(rater, item, 1)
     judge(rater, item, 5)
-    assert str(raters_of(campaign, resamples=0)[0].training) == "0 / 1"
+    assert str(raters_of(campaign, intervals=False)[0].training) == "0 / 1"
 
 
 def test_an_attention_item_is_judged_by_what_the_rater_says_in_the_end() -> None:
@@ -30,7 +30,7 @@ def test_an_attention_item_is_judged_by_what_the_rater_says_in_the_end() -> None
     [item] = items_of(campaign, Item.Role.ATTENTION)
     judge(rater, item, 1)
     judge(rater, item, 5)
-    assert str(raters_of(campaign, resamples=0)[0].attention) == "1 / 1"
+    assert str(raters_of(campaign, intervals=False)[0].attention) == "1 / 1"
 
 
 def test_ratings_of_ones_own_team_are_no_part_of_the_others_mean() -> None:
@@ -44,7 +44,7 @@ def test_ratings_of_ones_own_team_are_no_part_of_the_others_mean() -> None:
         judge(rater, own, scores[0])
         judge(rater, other, scores[1])
     declare_conflict(second.user, own.system)
-    beside = [one.beside for one in raters_of(campaign, resamples=0)]
+    beside = [one.beside for one in raters_of(campaign, intervals=False)]
     assert (beside[0].items, beside[0].severity.value) == (1, -1.0)
     assert (beside[1].items, beside[1].severity.value) == (2, 1.5)
 
@@ -58,6 +58,6 @@ def test_an_excluded_rater_is_nobodys_other() -> None:
     judge(first, item, 3)
     judge(second, item, 5)
     exclude(second, "always 5")
-    beside = [one.beside for one in raters_of(campaign, resamples=0)]
+    beside = [one.beside for one in raters_of(campaign, intervals=False)]
     assert beside[0].severity.reason == "nobody else judged this rater's items"
     assert beside[1].severity.value == 2.0

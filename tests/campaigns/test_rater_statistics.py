@@ -7,6 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from annotations.agreement.matrix import RatingMatrix
+from annotations.agreement.report import agreement_report
 from annotations.campaigns.rater_statistics.others import (
     NOBODY_ELSE,
     beside_others,
@@ -20,6 +22,7 @@ from annotations.campaigns.rater_statistics.own_ratings import (
     scale_use,
     second_thoughts,
 )
+from common.correlation.identical import IDENTICAL_DIALOGUES
 
 NAN = float("nan")
 SCALE = (1, 2, 3, 4, 5)
@@ -88,8 +91,30 @@ def test_a_rater_always_one_lower_agrees_fully_and_has_severity_minus_one() -> N
     scores = np.array([[1, 2, 3, 4], [2, 3, 4, 5]], dtype=float)
     low, high = beside_others(scores, np.array([0, 0, 1, 1]), np.ones(2, dtype=bool))
     assert (low.severity.value, low.severity.ci) == (-1.0, None)
-    assert "the same in every draw" in low.severity.reason
+    assert low.severity.reason == IDENTICAL_DIALOGUES
     assert (high.severity.value, low.agreement.value) == (1.0, pytest.approx(1.0))
+
+
+def test_severity_has_the_jackknifes_interval_over_dialogues() -> None:
+    """Differences −1, 0, −1, −2 of four dialogues: mean −1, standard error √(⅔ / 4) = 0.408, times
+    t₃ = 3.182."""
+    scores = np.array([[1, 2, 3, 2], [2, 2, 4, 4]], dtype=float)
+    (first, _) = beside_others(scores, np.arange(4), np.ones(2, dtype=bool))
+    assert first.severity.value == -1.0
+    assert first.severity.ci == pytest.approx((-1 - 1.2992, -1 + 1.2992), abs=1e-4)
+
+
+def test_agreement_with_the_others_is_the_agreement_pages_number() -> None:
+    """Three raters, six dialogues of two items: value and interval are leave-one-out's, which every
+    other page shows."""
+    scores = np.random.default_rng(4).integers(1, 6, (3, 12)).astype(float)
+    scores[2, 5] = NAN
+    dialogue = np.arange(12) // 2
+    expected = agreement_report(RatingMatrix(scores, dialogue, ("a", "b", "c")))
+    found = beside_others(scores, dialogue, np.ones(3, dtype=bool))
+    for one, other in zip(found, expected.leave_one_out["pearson"].raters, strict=True):
+        assert one.agreement.value == pytest.approx(other.correlation.value)
+        assert one.agreement.ci == pytest.approx(other.correlation.ci)
 
 
 def test_an_excluded_rater_is_nobodys_other_but_is_held_against_them() -> None:

@@ -25,7 +25,6 @@ from annotations.campaigns.plan.cost import ASSUMED_SECONDS, MIN_RUNS_FOR_ESTIMA
 from annotations.campaigns.plan.draw import RECENT_ITEMS
 from annotations.campaigns.queries.chat import LEAST_UTTERANCES
 from annotations.campaigns.queries.overview import RATE_WINDOW_DAYS
-from annotations.campaigns.queries.quality import RESAMPLES
 from annotations.campaigns.scale import DEFAULT_AXES, DEFAULT_THRESHOLD
 from annotations.formats.exporters.rating_files import COLUMNS, csv_of_ratings, csv_of_revisions
 from annotations.models import CorpusVersion
@@ -64,7 +63,6 @@ FIGURES = [
     f"the rater's last {RECENT_ITEMS} items",
     f"comment ({LONGEST_COMMENT:,} characters)",
     f"fewer than {FEWEST_ITEMS} such items",
-    f"percentiles of {RESAMPLES:,} bootstrap draws",
     f"the {WIDEST_SHOWN} items with the widest range",
     f"({Campaign._meta.get_field('utterances').default} unless changed)",
     f"may be ended and rated after {LEAST_UTTERANCES} (",

@@ -49,8 +49,6 @@ from annotations.campaigns.rater_statistics.own_ratings import (
 from annotations.models import System
 from common.estimates import Estimate
 
-RESAMPLES, SEED = 1000, 0
-
 
 @dataclass(frozen=True, slots=True)
 class _WithOthers:
@@ -108,9 +106,7 @@ class _Judged:
     flagged: bool = False
 
 
-def raters_of(
-    campaign: Campaign, *, resamples: int = RESAMPLES, seed: int = SEED
-) -> list[RaterQuality]:
+def raters_of(campaign: Campaign, *, intervals: bool = True) -> list[RaterQuality]:
     """Every rater in the order of joining, excluded ones too. Ratings that do not count are held
     against the others but are no part of their means: excluding a rater makes the statistics of the
     rest those of a campaign without that rater."""
@@ -122,7 +118,7 @@ def raters_of(
         participation__campaign=campaign, state=Assignment.State.SKIPPED
     )
     skipped = Counter(skips.values_list("participation_id", flat=True))
-    beside = _beside(campaign, people, judged, resamples, seed)
+    beside = _beside(campaign, people, judged, intervals)
     levels = scored_aspect(campaign, main_aspect(campaign)).levels or ()
     return [
         _quality(
@@ -138,7 +134,7 @@ def raters_of(
 
 def flagged_raters(campaign: Campaign) -> list[RaterQuality]:
     """Raters with a flag of whom some ratings count, in the order of joining."""
-    return [one for one in raters_of(campaign, resamples=0) if one.flags and one.counted]
+    return [one for one in raters_of(campaign, intervals=False) if one.flags and one.counted]
 
 
 def rater_at(campaign: Campaign, number: int) -> Participation | None:
@@ -217,8 +213,7 @@ def _beside(
     campaign: Campaign,
     people: Iterable[Participation],
     judged: Mapping[int, Sequence[_Judged]],
-    resamples: int,
-    seed: int,
+    intervals: bool,
 ) -> dict[int, _WithOthers]:
     if campaign.version_id is None or not main_aspect(campaign):
         return {}
@@ -232,9 +227,7 @@ def _beside(
             one.item for one in judged[person.pk] if one.counts and one.role == Item.Role.REGULAR
         ]
         counts[row, np.searchsorted(items.item_pks, counted)] = True
-    found = beside_others(
-        matrix.scores, matrix.dialogue_of_item, counts, resamples=resamples, seed=seed
-    )
+    found = beside_others(matrix.scores, matrix.dialogue_of_item, counts, intervals=intervals)
     return {
         person.pk: _WithOthers(
             beside,

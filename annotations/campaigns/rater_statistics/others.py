@@ -9,7 +9,7 @@ Agreement r = Pearson's correlation of own scores with the mean of the item's ot
 (leave-one-out, as the human ceiling has it). A correlation, not κ, because severity stands beside
 it and κ would mix the two.
 
-Intervals: 95 %, percentiles of a bootstrap over dialogues.
+Intervals: 95 %, the jackknife over dialogues; r's on Fisher's scale, as on the agreement page.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from annotations.agreement.krippendorff import krippendorff_alphas
 from annotations.agreement.leave_one_out import DECIMALS, why_undefined
 from annotations.agreement.matrix import RatingMatrix
 from annotations.agreement.tabulation import tabulate
-from common.correlation import cluster_resamples, with_interval
+from common.correlation import left_out_weights, with_jackknife_interval
 from common.correlation.pearson import pearson_estimate, replicates
 from common.estimates import Estimate
 
@@ -46,70 +46,64 @@ def beside_others(
     dialogue: NDArray[np.int64],
     counts: NDArray[np.bool_],
     *,
-    resamples: int = 1000,
-    seed: int = 0,
+    intervals: bool = True,
 ) -> list[BesideOthers]:
     """Every rater against the ratings that count.
 
-    ``scores``: raters × items, NaN where not judged. ``dialogue``: (items,) the dialogue of each.
-    ``counts``: which ratings count, (raters,) or raters × items. One that does not (an excluded
-    rater's, say) is held against the others but is no part of their mean. 0 resamples: no
-    intervals.
+    Args:
+        scores: (raters, items), NaN where not judged.
+        dialogue: (items,) the dialogue of each, numbered from 0.
+        counts: which ratings count, (raters,) or (raters, items). One that does not (an excluded
+            rater's, say) is held against the others but is no part of their mean.
+        intervals: whether to compute them.
+
+    Returns:
+        One result a rater, in the order of ``scores``.
     """
     given = ~np.isnan(scores)
     counted = given & (counts[:, np.newaxis] if counts.ndim == 1 else counts)
     filled = np.where(counted, scores, 0.0)
     total, number = filled.sum(axis=0), counted.sum(axis=0)
+    dialogues = int(dialogue.max(initial=-1)) + 1
+    jackknife = Jackknife.over(dialogues) if intervals else Jackknife.none(dialogues)
     found = []
     for row in range(len(scores)):
         of_others, others = total - filled[row], number - counted[row]
         common = given[row] & (others > 0)
         mean = np.round(of_others[common] / others[common], DECIMALS)
-        found.append(_beside(scores[row, common], mean, dialogue[common], resamples, seed))
+        found.append(_beside(scores[row, common], mean, dialogue[common], jackknife))
     return found
 
 
 def _beside(
-    own: FloatArray, of_others: FloatArray, dialogue: NDArray[np.int64], resamples: int, seed: int
+    own: FloatArray, of_others: FloatArray, dialogue: NDArray[np.int64], jackknife: Jackknife
 ) -> BesideOthers:
     if not own.size:
         return BesideOthers(0, Estimate.undefined(NOBODY_ELSE), Estimate.undefined(NOBODY_ELSE))
-    dialogues, place = np.unique(dialogue, return_inverse=True)
-    drawn = (
-        cluster_resamples(dialogues.size, resamples, seed).astype(np.float64) if resamples else None
+    # Leaving out dialogues without an item of this rater says nothing
+    groups, index = np.unique(jackknife.group[dialogue], return_inverse=True)
+    left_out = left_out_weights(groups.size)
+    difference = own - of_others
+    sums, items = (
+        np.bincount(index, weights=one, minlength=groups.size)
+        for one in (difference, np.ones_like(difference))
     )
-    return BesideOthers(
-        int(own.size),
-        _severity(own - of_others, place, dialogues.size, drawn),
-        _agreement(own, of_others, place, dialogues.size, drawn),
-    )
+    severity, agreement = Estimate(float(difference.mean())), _agreement(own, of_others)
+    if jackknife.replicates:
+        with np.errstate(invalid="ignore"):
+            means = (left_out @ sums) / (left_out @ items)
+        severity = with_jackknife_interval(severity, means)
+        if agreement.is_defined:
+            correlations = replicates(own, of_others, index, left_out)
+            agreement = with_jackknife_interval(agreement, correlations, "fisher")
+    return BesideOthers(int(own.size), severity, agreement)
 
 
-def _severity(
-    difference: FloatArray, place: NDArray[np.int64], dialogues: int, drawn: FloatArray | None
-) -> Estimate:
-    point = Estimate(float(difference.mean()))
-    if drawn is None:
-        return point
-    sums = np.bincount(place, weights=difference, minlength=dialogues)
-    items = np.bincount(place, minlength=dialogues)
-    return with_interval(point, (drawn @ sums) / (drawn @ items), dialogues)
-
-
-def _agreement(
-    own: FloatArray,
-    of_others: FloatArray,
-    place: NDArray[np.int64],
-    dialogues: int,
-    drawn: FloatArray | None,
-) -> Estimate:
+def _agreement(own: FloatArray, of_others: FloatArray) -> Estimate:
     if reason := why_undefined(own, of_others):
         return Estimate.undefined(reason)
     # Items of one dialogue are not independent, so the p-value of the formula is left out.
-    point = Estimate(pearson_estimate(own, of_others).value)
-    if drawn is None:
-        return point
-    return with_interval(point, replicates(own, of_others, place, drawn), dialogues)
+    return Estimate(pearson_estimate(own, of_others).value)
 
 
 def alpha_with_others(

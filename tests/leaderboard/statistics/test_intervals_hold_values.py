@@ -206,7 +206,7 @@ STATISTICS: dict[str, Callable[[Shape], Any]] = {
         replace(shape.matrix, rater_kind="anonymous")
     ),
     "raters beside others": lambda shape: beside_others(
-        shape.ratings, shape.dialogue, np.ones(len(shape.ratings), dtype=bool), resamples=DRAWS
+        shape.ratings, shape.dialogue, np.ones(len(shape.ratings), dtype=bool)
     ),
     "correlations of items": lambda shape: [
         correlate_items(
