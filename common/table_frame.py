@@ -166,12 +166,12 @@ def _choices(columns: Iterable[Column], name: str, shown: frozenset[str]) -> Saf
 
 
 def _orders(columns: Iterable[Column], now: str) -> SafeString:
-    """Two options for each column: rising and falling."""
-    rising, falling = _("%(group)s %(label)s, rising"), _("%(group)s %(label)s, falling")
+    """Two options for each column: ascending and descending."""
+    ascending, descending = _("%s, ascending"), _("%s, descending")
     parts = []
     for column in columns:
-        named = {"group": escape(column.group), "label": escape(column.label)}
-        for requested, words in ((column.key, rising), (f"-{column.key}", falling)):
+        named = escape(f"{column.label} ({column.group})" if column.group else column.label)
+        for requested, words in ((column.key, ascending), (f"-{column.key}", descending)):
             selected = " selected" if requested == now else ""
             parts.append(f'<option value="{escape(requested)}"{selected}>{words % named}</option>')
     return mark_safe("\n".join(parts))  # noqa: S308  every text in it is escaped

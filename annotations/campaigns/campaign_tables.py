@@ -25,9 +25,10 @@ def campaigns_table(campaigns: Iterable[Campaign]) -> Table:
             decimals=0,
             help=_("Those that count; of a collection, dialogues."),
         ),
-        Column("wanted", _("Wanted"), "number", decimals=0),
+        Column("wanted", _("Planned"), "number", decimals=0),
+        Column("progress", _("Progress, %"), "number", decimals=0),
         Column("raters", _("Raters"), "number", decimals=0, detail=True),
-        Column("made", _("Made"), detail=True),
+        Column("made", _("Created"), detail=True),
     )
     return Table("campaigns", _("Campaigns"), columns, tuple(map(_row, campaigns)))
 
@@ -47,6 +48,9 @@ def _row(campaign: Campaign) -> Row:
             "wanted": Cell(reason=_("its items are made when it opens"))
             if is_draft and not campaign.wanted
             else Cell(campaign.wanted),
+            "progress": Cell(100 * campaign.done / campaign.wanted)
+            if campaign.wanted
+            else Cell(reason=_("nothing is planned yet")),
             "raters": Cell(campaign.rater_count),
             "made": Cell(campaign.created_at.strftime("%Y-%m-%d")),
         },

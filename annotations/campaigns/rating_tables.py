@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -99,7 +99,7 @@ def raters_table(campaign: Campaign, raters: Iterable[RaterQuality]) -> Table:
         ),
         Column(
             "agreement",
-            _("Agreement"),
+            _("r with the others"),
             "estimate",
             decimals=2,
             help=_(
@@ -148,10 +148,21 @@ def raters_table(campaign: Campaign, raters: Iterable[RaterQuality]) -> Table:
         notes=(
             _(
                 "Excluded raters are compared with the others but not used as a reference. "
-                "Severity and agreement: 1,000 draws of dialogues, seed 0."
+                "Intervals: 95 %, one dialogue left out at a time."
             ),
         ),
     )
+
+
+def shown_columns(raters: Sequence[RaterQuality]) -> str:
+    """The columns that show until the reader chooses: as many as a page is wide. Of checks only
+    kinds that somebody judged."""
+    checks = {
+        "training": any(one.training.judged for one in raters),
+        "attention": any(one.attention.judged for one in raters),
+    }
+    shown = ["rater", "state", "flags", "done", "counted", "pace", "use", "severity", "agreement"]
+    return ",".join([*shown, *(key for key, holds in checks.items() if holds), "seen"])
 
 
 def _rater_row(rater: RaterQuality) -> Row:

@@ -118,24 +118,11 @@ class UploadForm(forms.Form):
         self.data["uploaded"] = self.upload.token if self.upload else ""
 
 
-FORMAT_GROUPS = (
-    (gettext_lazy("Tables"), ("table", "message-rows", "response-pairs", "ratings")),
-    (gettext_lazy("Conversations"), ("messages", "sharegpt", "openai-batch")),
-    (gettext_lazy("Traces"), ("langfuse", "openinference", "otel-genai")),
-    (
-        gettext_lazy("Preferences"),
-        ("preferences", "openai-preferences", "unpaired-preferences", "completions"),
-    ),
-    (
-        gettext_lazy("Annotation tools and crowdsourcing"),
-        (
-            *("label-studio", "argilla", "potato", "doccano", "prodigy"),
-            *("mturk", "prolific", "google-forms", "qualtrics"),
-        ),
-    ),
-    ("dialeval", ("jsonl", "csv", "dataset")),
-)
-"""Names of formats by what a file is; all others are of one published corpus."""
+class FormatField(forms.ChoiceField):
+    """A name to type or to choose from the browser's list; empty: detected."""
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value)).strip().lower()
 
 
 class CorpusForm(UploadForm):
@@ -160,7 +147,25 @@ class CorpusForm(UploadForm):
             "What refers to a bad record is left out, too. The version lists what is not in it."
         ),
     )
-    format = forms.ChoiceField(required=False, label=gettext_lazy("Format"))
+    format = FormatField(
+        required=False,
+        label=gettext_lazy("Format"),
+        choices=lambda: [(name, name) for name in importers()],
+        help_text=gettext_lazy("Left empty, it is detected. Type a part of a name to search."),
+        error_messages={
+            "invalid_choice": gettext_lazy(
+                "There is no format %(value)s. Choose one from the list, or leave it empty."
+            )
+        },
+        widget=forms.TextInput(
+            attrs={
+                "list": "formats",
+                "placeholder": gettext_lazy("Detect from the file"),
+                "autocomplete": "off",
+                "spellcheck": "false",
+            }
+        ),
+    )
     name = forms.CharField(
         required=False,
         max_length=_longest("name"),
@@ -203,19 +208,6 @@ class CorpusForm(UploadForm):
 
     likely_format = ""
     """What the file looks like, where that is not the format that was chosen."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        formats = {one.name: f"{one.name}: {one.summary}" for one in importers().values()}
-        groups = [
-            (heading, [(name, formats.pop(name)) for name in names])
-            for heading, names in FORMAT_GROUPS
-        ]
-        self.fields["format"].choices = [  # type: ignore[attr-defined]
-            ("", _("Detect from the file")),
-            *groups,
-            (_("Published corpora"), list(formats.items())),
-        ]
 
     @property
     def is_new_file(self) -> bool:

@@ -18,6 +18,7 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotations.corpora import actions, imports, pending_uploads
+from annotations.corpora.format_groups import format_groups
 from annotations.corpora.forms import MAX_MAPPED_COLUMNS, CorpusForm
 from annotations.corpora.views import ORGANISERS, organisers_only
 from annotations.formats.importers import jsonl, table
@@ -170,6 +171,7 @@ def _preview_page(
         "other_formats": ", ".join(others),
         "columns": _shown_columns(form, importer, path),
         "uses": USES,
+        "format_groups": format_groups(),
         "jsonl_example": jsonl.IMPORTER.example,
         **_largest(),
     }
@@ -207,6 +209,7 @@ def _form_page(
         "is_cut": is_cut,
         "columns": columns,
         "uses": USES,
+        "format_groups": format_groups(),
         "jsonl_example": jsonl.IMPORTER.example,
         **_largest(),
         **more,

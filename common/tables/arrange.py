@@ -147,7 +147,8 @@ def mark_best(table: Table, exclude: Iterable[str] = ()) -> Table:
         exclude: ids of rows that do not compete, such as the ceiling of a perfect metric.
 
     Returns:
-        The table with ``Cell.best`` set. A column where fewer than two rows compete has no best.
+        The table with ``Cell.best`` set. A column where fewer than two rows compete, or where all
+        that do are printed with one number, has no best.
     """
     excluded = frozenset(exclude)
     best = {column.key: _best_value(table.rows, column, excluded) for column in table.columns}
@@ -159,7 +160,7 @@ def _best_value(rows: Iterable[Row], column: Column, excluded: frozenset[str]) -
         return None
     numbers = [row.cell(column.key).number for row in rows if row.id not in excluded]
     defined = [number for number in numbers if number is not None]
-    if len(defined) < 2:
+    if len({round(number, column.decimals) for number in defined}) < 2:
         return None
     return max(defined) if column.higher_is_better else min(defined)
 

@@ -16,7 +16,7 @@ from annotations.audit.queries import Params, entries
 from annotations.campaigns.models import Campaign, RatingRevision
 from annotations.campaigns.queries.overview import CampaignsNow, campaigns_now
 from annotations.campaigns.queries.work_queue import OwnCampaign, takes_part_in_any, waiting_for
-from annotations.models import AuditEntry, Corpus, CorpusVersion
+from annotations.models import AuditEntry, Corpus, CorpusVersion, System
 from common.roles import PARTICIPANT, RATER, has_role, is_organiser
 from leaderboard.challenges.models import Challenge, Member, Submission
 from leaderboard.challenges.queries import dashboard as challenge_queries
@@ -71,8 +71,8 @@ class SetUp:
     campaigns: bool
     published: bool
     challenges: bool
-    to_score: CorpusVersion | None
-    """The newest corpus version without a metric run."""
+    to_score: list[Corpus]
+    """Whose newest version has systems and no metric run, the latest imported first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +152,17 @@ def _storage() -> Storage:
 
 
 def _set_up(campaigns: CampaignsNow, challenges: ChallengesNow) -> SetUp:
+    newer = CorpusVersion.objects.filter(corpus=OuterRef("corpus"), pk__gt=OuterRef("pk"))
     runs = MetricRun.objects.filter(system__version=OuterRef("pk"))
-    unscored = CorpusVersion.objects.filter(~Exists(runs), systems__isnull=False)
+    systems = System.objects.filter(version=OuterRef("pk"))
+    unscored = CorpusVersion.objects.filter(~Exists(newer), Exists(systems), ~Exists(runs))
     return SetUp(
         corpora=Corpus.objects.exists(),
         metric_runs=MetricRun.objects.exists(),
         campaigns=bool(campaigns.counts),
         published=Campaign.objects.filter(published_at__isnull=False).exists(),
         challenges=bool(challenges.counts),
-        to_score=unscored.select_related("corpus").order_by("-pk").first(),
+        to_score=[one.corpus for one in unscored.select_related("corpus").order_by("-pk")],
     )
 
 

@@ -15,6 +15,9 @@ from dialeval_site.dashboard.queries import OrganiserDashboard, SetUp
 from workers.judges.models import Budget
 from workers.training.models import Training
 
+CORPORA_NAMED = 3
+"""Each in a line of its own; of more corpora without scores one line has the names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -100,14 +103,27 @@ def _undecided(dashboard: OrganiserDashboard) -> Iterator[Task]:
             _("Release"),
             reverse("round-settings", args=[round.challenge.slug, round.slug]),
         )
-    version = dashboard.set_up.to_score
-    if version is not None and dashboard.set_up.metric_runs:
+    to_score = dashboard.set_up.to_score if dashboard.set_up.metric_runs else []
+    for corpus in to_score[:CORPORA_NAMED]:
         yield Task(
             "waiting",
-            _("%(corpus)s has no metric scores") % {"corpus": version.corpus.name},
+            _("%(corpus)s has no metric scores") % {"corpus": corpus.name},
             _("Its leaderboard is empty until metrics are computed."),
             _("Compute"),
-            reverse("corpus-runs", args=[version.corpus.slug]),
+            reverse("corpus-runs", args=[corpus.slug]),
+        )
+    if others := to_score[CORPORA_NAMED:]:
+        yield Task(
+            "waiting",
+            ngettext(
+                "%(n)s more corpus has no metric scores",
+                "%(n)s more corpora have no metric scores",
+                len(others),
+            )
+            % {"n": len(others)},
+            ", ".join(corpus.name for corpus in others),
+            _("All corpora"),
+            reverse("home") + "#table-corpora",
         )
 
 
@@ -154,11 +170,11 @@ def budget_address(budget: Budget) -> str:
 
 def next_steps(set_up: SetUp) -> list[tuple[Step, str]]:
     """The way from nothing to a published leaderboard, with the address of each step."""
-    version = set_up.to_score
+    corpus = next(iter(set_up.to_score), None)
     addresses = {
         "corpus": reverse("corpus-new"),
-        "metrics": reverse("corpus-runs", args=[version.corpus.slug])
-        if version is not None
+        "metrics": reverse("corpus-runs", args=[corpus.slug])
+        if corpus is not None
         else reverse("runs"),
         "campaign": reverse("campaign-new"),
         "publish": reverse("campaigns"),

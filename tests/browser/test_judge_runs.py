@@ -98,7 +98,7 @@ def test_an_estimate_then_a_run_that_the_page_follows_to_its_end(
     form = estimate(page, seed=1)
     sentence = form.locator(".estimate-sentence")
     expect(sentence).to_contain_text(
-        re.compile(r"^9 dialogues, \d+ calls, (about \$|less than a cent)")
+        re.compile(r"^3 dialogues of 3 systems, \d+ calls, (about \$|less than a cent)")
     )
     calls = int(re.findall(r"(\d+) calls", sentence.inner_text())[0])
     assert judged.endpoint.log() == []  # nothing was asked for it

@@ -82,7 +82,7 @@ def test_a_click_on_a_header_brings_the_first_rows_of_that_order(page: Page) -> 
     page.locator('[data-sort="score"]').click()
     expect(page.locator("tbody tr th").first).to_have_text(by_score()[0])
     assert names(page) == by_score()[:100]
-    expect(page.locator("[data-table-status]")).to_have_text("Sorted by Score, falling")
+    expect(page.locator("[data-table-status]")).to_have_text("Sorted by Score, descending")
     assert "sort=-score" in page.url
 
 

@@ -14,8 +14,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from common.tables import Column, Table
 from leaderboard.challenges.board.history import TeamHistory, history_figure
 from leaderboard.challenges.models import Round
+from leaderboard.challenges.views.board_table import shown_columns
 from tests.campaigns.sets import made_user
 from tests.challenges.boards import around, baseline_of, board_round, scored_with, team_of_one
 
@@ -255,6 +257,25 @@ def test_the_history_has_the_submissions_that_improved_a_team_s_best_score() -> 
     points = [(row["cells"]["at"]["value"], row["cells"]["score"]["value"]) for row in file["rows"]]
     assert [at for at, _ in points] == ["2026-11-01 12:00:00", "2026-11-01 14:00:00"]
     assert [score for _, score in points] == pytest.approx([0.2, 0.3])
+
+
+@pytest.mark.parametrize(("scores", "is_drawn"), [((0.2,), False), ((0.2, 0.3), True)])
+def test_a_single_scored_submission_is_no_history(
+    scores: tuple[float, ...], is_drawn: bool
+) -> None:
+    round = board_round()
+    team = team_of_one(round, "Ours")
+    for hours, score in enumerate(scores):
+        scored_with(round, team, around(score), hours=hours)
+    assert (b'id="chart-history"' in client_of().get(address(round)).content) == is_drawn
+
+
+def test_until_the_reader_chooses_three_metrics_stand_beside_the_one_that_ranks() -> None:
+    columns = [Column(key, key) for key in ("team", "rank", "ranking", "order", "metric-1")]
+    columns += [Column(f"metric-{n}", f"m{n}") for n in (2, 3, 4)]
+    columns += [Column(key, key) for key in ("name", "track", "submissions", "received")]
+    found = shown_columns(Table("t", "T", tuple(columns), ()), [])
+    assert found == "team,rank,ranking,metric-1,metric-2,metric-3,name,received"
 
 
 def test_a_history_of_less_than_an_hour_is_drawn_in_the_middle_of_more() -> None:

@@ -19,6 +19,7 @@ from django.utils import timezone
 from annotations.campaigns.actions import work_queue
 from annotations.campaigns.models import Campaign, Participation
 from annotations.campaigns.queries.work_queue import _share as shares
+from annotations.models import CorpusVersion
 from common.roles import ORGANISER, PARTICIPANT, RATER
 from dialeval_site.dashboard import queries
 from dialeval_site.dashboard.waiting import next_steps, tasks_of
@@ -239,6 +240,39 @@ def test_an_organiser_reads_what_failed_before_what_waits() -> None:
         ("draft", "Campaign “Later” is a draft"),
         ("draft", "Challenge “Next year” is a draft"),
     ]
+
+
+def test_every_corpus_without_scores_is_named_and_from_the_fourth_on_in_one_line() -> None:
+    """Five corpora without a metric run besides the one that has one."""
+    organiser = made_user("grace", ORGANISER)
+    failed_run(made_version(slug="scored"))
+    for slug in ("a", "b", "c", "d", "e"):
+        made_version(slug=slug)
+    dashboard = queries.organiser_dashboard(organiser, timezone.now())
+    slugs = [corpus.slug for corpus in dashboard.set_up.to_score]
+    assert slugs == ["e", "d", "c", "b", "a"]
+    found = [task for task in tasks_of(dashboard) if "no metric scores" in task.title]
+    assert [task.title for task in found] == [
+        *(f"{corpus.name} has no metric scores" for corpus in dashboard.set_up.to_score[:3]),
+        "2 more corpora have no metric scores",
+    ]
+    assert found[-1].reason == ", ".join(one.name for one in dashboard.set_up.to_score[3:])
+
+
+def test_an_older_version_without_scores_does_not_wait() -> None:
+    organiser = made_user("grace", ORGANISER)
+    version = made_version(slug="tea")
+    newer = CorpusVersion.objects.create(
+        corpus=version.corpus,
+        number=version.number + 1,
+        digest="0" * 64,
+        format="jsonl",
+        aspects=[],
+        main_aspect="overall",
+        scales={},
+    )
+    dashboard = queries.organiser_dashboard(organiser, timezone.now())
+    assert (newer.systems.count(), dashboard.set_up.to_score) == (0, [])
 
 
 def test_raters_of_a_campaign_that_closed_meanwhile_were_active() -> None:

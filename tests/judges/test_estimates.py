@@ -67,7 +67,8 @@ def store(calls: list[Call], **fields: Any) -> None:
 
 def test_every_response_is_a_call_and_every_sample_another(version: CorpusVersion) -> None:
     one = estimated(version)
-    assert (one.dialogues, one.responses, one.calls, one.stored) == (6, 12, 12, 0)
+    assert (one.systems, one.dialogues, one.responses, one.calls) == (2, 3, 12, 12)
+    assert one.stored == 0
     three = estimated(version, "cpdscore_detail[model=m,scoring=answer,samples=3]")
     assert (three.responses, three.calls) == (12, 36)
 
@@ -84,7 +85,7 @@ def test_dialogues_add_a_call_each_and_unfinished_ones_are_left_out(version: Cor
     assert estimated(version, written).calls == 12 + 6
     Response.objects.order_by("pk")[0].delete()
     left = estimated(version, written)
-    assert (left.dialogues, left.responses, left.calls) == (5, 10, 15)
+    assert (left.dialogues, left.responses, left.calls) == (3, 10, 15)
 
 
 def test_what_is_in_the_store_is_counted_and_costs_nothing(version: CorpusVersion) -> None:
@@ -219,20 +220,18 @@ def test_systems_without_responses_are_no_calls(version: CorpusVersion) -> None:
 @pytest.mark.parametrize(
     ("calls", "stored", "cost", "said"),
     [
-        (31_185, 0, Decimal("12.4"), "1,485 dialogues, 31,185 calls, about $12.40"),
+        (31_185, 0, Decimal("12.4"), "15 dialogues of 99 systems, 31,185 calls, about $12.40"),
         (
             31_185,
             185,
             None,
-            "1,485 dialogues, 31,000 calls (185 more are answered already), at a price that is not",
+            "15 dialogues of 99 systems, 31,000 calls (185 more are answered already), at a price",
         ),
-        (10, 10, Decimal(0), "1,485 dialogues, 10 calls, all of them answered already"),
+        (10, 10, Decimal(0), "15 dialogues of 99 systems, 10 calls, all of them answered already"),
     ],
 )
 def test_in_words(calls: int, stored: int, cost: Decimal | None, said: str) -> None:
-    assert JudgeEstimate(99, 1_485, 10_395, calls, stored, 0, 0, cost, None).in_words.startswith(
-        said
-    )
+    assert JudgeEstimate(99, 15, 10_395, calls, stored, 0, 0, cost, None).in_words.startswith(said)
 
 
 def test_small_costs_are_not_called_nothing() -> None:

@@ -55,9 +55,9 @@ Score: <number>
 def test_an_estimate_counts_dialogues_and_calls_and_starts_nothing(
     organiser: Client, version: CorpusVersion
 ) -> None:
-    """3 systems × 3 dialogues, 2 turns each: 9 dialogues, 18 responses, no two alike."""
+    """3 systems × 3 dialogues, 2 turns each: 18 responses, no two alike."""
     html = estimate(organiser)
-    assert "9 dialogues, 18 calls, at no cost." in html
+    assert "3 dialogues of 3 systems, 18 calls, at no cost." in html
     assert f'name="estimated" value="{DETAIL}"' in html
     assert (MetricRun.objects.count(), JudgeRun.objects.count(), Budget.objects.count()) == (
         0,
@@ -67,7 +67,9 @@ def test_an_estimate_counts_dialogues_and_calls_and_starts_nothing(
 
 
 def test_three_samples_are_three_times_the_calls(organiser: Client, version: CorpusVersion) -> None:
-    assert "9 dialogues, 54 calls" in estimate(organiser, samples="3", scoring="answer")
+    assert "3 dialogues of 3 systems, 54 calls" in estimate(
+        organiser, samples="3", scoring="answer"
+    )
 
 
 def test_an_endpoint_s_judge_is_scored_as_in_the_paper_unless_it_is_chosen(
@@ -76,7 +78,7 @@ def test_an_endpoint_s_judge_is_scored_as_in_the_paper_unless_it_is_chosen(
     """Two responses to each of nine dialogues, three written answers each: 54 calls."""
     html = estimate(organiser, model=GPT, scoring="", samples="")
     assert f'value="{DETAIL}[model={GPT},samples=3,scoring=answer]"' in html
-    assert "9 dialogues, 54 calls" in html
+    assert "3 dialogues of 3 systems, 54 calls" in html
     chosen = estimate(organiser, model=GPT, scoring="expected", samples="")
     assert f'value="{DETAIL}[model={GPT}]"' in chosen
 
@@ -131,7 +133,7 @@ def test_htmx_gets_the_form_alone(organiser: Client, version: CorpusVersion) -> 
     )
     html = answer.content.decode()
     assert html.lstrip().startswith('<section id="judge-start"')
-    assert "9 dialogues, 18 calls" in html
+    assert "3 dialogues of 3 systems, 18 calls" in html
     assert "<html" not in html
 
 
@@ -157,7 +159,7 @@ def test_the_store_counts_what_is_there_already(organiser: Client, version: Corp
             request=request, sample=0, ask=0, state="answered", text="3", answered_at=timezone.now()
         )
     html = estimate(organiser)
-    assert "9 dialogues, 16 calls (2 more are answered already)" in html
+    assert "3 dialogues of 3 systems, 16 calls (2 more are answered already)" in html
     assert "2 in the store, 16 to ask" in html
 
 
@@ -343,6 +345,6 @@ def test_withheld_systems_are_neither_estimated_nor_started(
     organiser: Client, version: CorpusVersion
 ) -> None:
     System.objects.filter(version=version, name="cy").update(withheld=True)
-    assert "6 dialogues, 12 calls" in estimate(organiser)
+    assert "3 dialogues of 2 systems, 12 calls" in estimate(organiser)
     start(organiser)
     assert [run.system.name for run in runs_of()] == ["ann", "bob"]

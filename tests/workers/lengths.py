@@ -40,7 +40,7 @@ class SystemLengths:
         self, examples: Sequence[Example], human: Sequence[Example], progress: Any = None
     ) -> Any:
         if not human:
-            return Undefined("there is no human side to compare with")
+            return Undefined("there are no human references to compare with")
         return sum(lengths(examples)) / len(examples) - sum(lengths(human)) / len(human)
 
 

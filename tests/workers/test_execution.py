@@ -76,7 +76,7 @@ def test_a_metric_of_whole_systems_without_a_human_side_says_why(version: Corpus
     Turn.objects.update(references=[])
     run = computed(version, "system_length", "echo")
     assert (run.state, run.system_score) == ("done", None)
-    assert run.system_reason == "there is no human side to compare with"
+    assert run.system_reason == "there are no human references to compare with"
 
 
 def test_scores_may_come_from_a_generator(version: CorpusVersion) -> None:

@@ -251,7 +251,14 @@ def test_the_human_side_is_written_with_its_version_so_that_the_next_import_chan
 ) -> None:
     people = stored(rated_corpus([dialogue("p0", references=("one two",))], {}), tmp_path, "people")
     out, _ = score(
-        "--metrics", "system_length", "--systems", "echo", "--human", "people", "--format", "json"
+        "--metrics",
+        "system_length",
+        "--systems",
+        "echo",
+        "--references",
+        "people",
+        "--format",
+        "json",
     )
     (run,) = json.loads(out)["runs"]
     assert run["metric"] == f"system_length[human=people@{people.label}]"
@@ -274,19 +281,19 @@ def test_the_corpus_itself_as_the_human_side_is_its_references(score) -> None:
         ("nobody", "there is no corpus nobody"),
         ("small@v7", "there is no corpus small version 7"),
         ("small@v1-000000000000", "version 1 of small here is v1-"),
-        ("small@one", 'human side "small@one" is not slug or slug@v1'),
-        ("small@v99999999999999999999", "human side small@v99999999999999999999"),
+        ("small@one", 'human references "small@one" are not slug or slug@v1'),
+        ("small@v99999999999999999999", "human references small@v99999999999999999999"),
     ],
 )
 def test_a_human_side_that_is_not_there_is_refused_by_name(score, side: str, refusal: str) -> None:
     with pytest.raises(CommandError, match=refusal):
-        score("--metrics", "system_length", "--human", side)
+        score("--metrics", "system_length", "--references", side)
     assert not MetricRun.objects.exists()
 
 
 def test_a_human_side_for_metrics_that_have_none_is_refused(score) -> None:
-    with pytest.raises(CommandError, match="none of the metrics compares with human responses"):
-        score("--metrics", "length", "--human", "small")
+    with pytest.raises(CommandError, match="none of the metrics compares with human references"):
+        score("--metrics", "length", "--references", "small")
 
 
 def test_a_corpus_that_is_not_public_is_no_human_side_of_one_that_is(score, tmp_path: Path) -> None:

@@ -38,11 +38,12 @@ KEYS_AT_ONCE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class JudgeEstimate:
-    """``dialogues`` and ``responses`` of all ``systems`` together. ``calls`` are the first asks, of
-    which ``stored`` are answered already; what cannot be read is asked again, and nobody knows how
-    often. Tokens, ``cost`` in USD and ``seconds`` are of the calls that are left; None where the
-    model has no price, or was never asked. ``output_tokens`` hold ``reasoning_tokens``, which are
-    measured in its answers: None before the first."""
+    """``dialogues``: how many there are, each counted once; ``responses`` of all ``systems``
+    together. ``calls`` are the first asks, of which ``stored`` are answered already; what
+    cannot be read is asked again, and nobody knows how often. Tokens, ``cost`` in USD and
+    ``seconds`` are of the calls that are left; None where the model has no price, or was never
+    asked. ``output_tokens`` hold ``reasoning_tokens``, which are measured in its answers: None
+    before the first."""
 
     systems: int
     dialogues: int
@@ -57,14 +58,16 @@ class JudgeEstimate:
 
     @property
     def in_words(self) -> str:
-        """``1,485 dialogues, 31,185 calls, about $12.40``."""
+        """``15 dialogues of 99 systems, 31,185 calls, about $12.40``."""
+        judged = (
+            f"{self.dialogues:,} {'dialogue' if self.dialogues == 1 else 'dialogues'} of "
+            f"{self.systems:,} {'system' if self.systems == 1 else 'systems'}"
+        )
         left = self.calls - self.stored
         if left == 0:
-            return (
-                f"{self.dialogues:,} dialogues, {self.calls:,} calls, all of them answered already"
-            )
+            return f"{judged}, {self.calls:,} calls, all of them answered already"
         stored = f" ({self.stored:,} more are answered already)" if self.stored else ""
-        return f"{self.dialogues:,} dialogues, {left:,} calls{stored}, {format_cost(self.cost)}"
+        return f"{judged}, {left:,} calls{stored}, {format_cost(self.cost)}"
 
 
 def format_cost(cost: Decimal | None) -> str:
@@ -101,7 +104,7 @@ def estimate(
     taken = _Taken.by(manner, sum(left), len(left))
     return JudgeEstimate(
         systems=sum(bool(examples) for examples in judged.values()),
-        dialogues=sum(len({one.dialogue_id for one in examples}) for examples in judged.values()),
+        dialogues=len({one.dialogue_id for examples in judged.values() for one in examples}),
         responses=sum(len(examples) for examples in judged.values()),
         calls=len(known) + len(to_ask),
         stored=len(known) + len(stored),

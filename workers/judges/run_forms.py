@@ -135,8 +135,8 @@ class JudgeForm(forms.Form):
         choices=[
             (
                 "",
-                "as suits the model: of an endpoint's the mean of three written answers, as in "
-                "the paper; else expected",
+                "automatic: with an endpoint the mean of three written answers, as in the paper; "
+                "else expected",
             ),
             (
                 "expected",
@@ -149,7 +149,7 @@ class JudgeForm(forms.Form):
         label="Samples per response",
         required=False,
         min_value=1,
-        help_text="Their scores are averaged. Empty: as suits the model, else one.",
+        help_text="Their scores are averaged. Empty: automatic.",
     )
     temperature = forms.FloatField(
         label="Temperature",

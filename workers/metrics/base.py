@@ -128,7 +128,7 @@ class DialogueScorer(Protocol):
 
 
 class SystemScorer(Protocol):
-    """Scores a whole system against the human side (distribution metrics). ``account`` and
+    """Scores a whole system against human references (distribution metrics). ``account`` and
     ``see_corpus`` as with ``TurnScorer``; the latter is called once, before any system is prepared
     or scored.
 

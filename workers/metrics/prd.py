@@ -44,10 +44,10 @@ _EQUATION = (
 )
 _DESCRIPTION = """Each response, together with the context that it answers, becomes a point: the
 state of the first token after the last layer of an encoder. So do people's responses. All points
-are put into 20 clusters (`clusters`), and each side becomes a distribution over them: G of the
-system, R of people. Precision asks how much of what the system says lies where people speak, recall
+are put into 20 clusters (`clusters`), and each of the two becomes a distribution over them: G of
+the system, R of people. Precision asks how much of what the system says lies where people speak, recall
 how much of what people say the system covers. The slope λ trades one for the other; PRD is the best
-harmonic mean that some slope gives, and 1 where both sides fill the clusters alike.
+harmonic mean that some slope gives, and 1 where both fill the clusters alike.
 
 The clusters are found by chance. Each score is made of 10 clusterings whose curves are averaged,
 and it still moves with the seed: on corpora of 60 to 150 contexts by 0.003 to 0.0065, where systems
@@ -62,7 +62,7 @@ points are coarse.
 starts; the denominator has 1e-6 added, as in the released code. seed is the one with which the
 generator of each system begins (the released code has none), seeds how many are taken, one after
 another: the score is the mean over them. runs and angles are the paper's by default. With fewer
-points in both sides together than clusters it is undefined. The stored spread is that between the
+points of both together than clusters it is undefined. The stored spread is that between the
 seeds, or with one seed that of its 10 runs by the jackknife (on 26 systems of three corpora 0.0040
 on average, 0.0039 between 20 seeds). To rank systems take `prd[seeds=20]`.
 

@@ -37,9 +37,9 @@ def takes_one(configuration: Configuration) -> bool:
 
 
 def pinned(configuration: Configuration, version: CorpusVersion) -> Configuration:
-    """The configuration with the human side written as ``slug@version label``, so that it says whom
-    it compares with when a new version is imported. Raises ``ConfigurationError`` where there is no
-    such corpus."""
+    """The configuration with the human references written as ``slug@version label``, so that it
+    says whom it compares with when a new version is imported. Raises ``ConfigurationError`` where
+    there is no such corpus."""
     if not takes_one(configuration) or configuration.options[HUMAN.name] == REFERENCES:
         return configuration
     side = corpus_of(configuration, version)
@@ -48,14 +48,14 @@ def pinned(configuration: Configuration, version: CorpusVersion) -> Configuratio
 
 
 def with_human_reference(configuration: Configuration, side: str) -> Configuration:
-    """The configuration against this human side, where its metric takes one."""
+    """The configuration against these human references, where its metric takes one."""
     if not takes_one(configuration):
         return configuration
     return Configuration.of(configuration.metric, **{**configuration.options, HUMAN.name: side})
 
 
 def corpus_of(configuration: Configuration, version: CorpusVersion) -> CorpusVersion:
-    """The corpus version whose references are the human side for systems of ``version``."""
+    """The corpus version whose references the systems of ``version`` are compared with."""
     written = str(configuration.options.get(HUMAN.name, REFERENCES))
     return version if written == REFERENCES else _named(configuration, written)
 
@@ -64,19 +64,19 @@ def _named(configuration: Configuration, written: str) -> CorpusVersion:
     match = _NAMED.fullmatch(written.strip())
     if match is None:
         raise ConfigurationError(
-            f'{configuration.metric.name}: human side "{written}" is not slug or slug@v1'
+            f'{configuration.metric.name}: human references "{written}" are not slug or slug@v1'
         )
     slug, number, digest = match.groups()
     try:
         found = version_of(slug, int(number) if number else None)
     except (NotFound, ValueError, OverflowError) as problem:
         raise ConfigurationError(
-            f"{configuration.metric.name}: human side {written}: {problem}"
+            f"{configuration.metric.name}: human references {written}: {problem}"
         ) from None
     if digest and not found.digest.startswith(digest):
         raise ConfigurationError(
-            f"{configuration.metric.name}: human side {written}: version {number} of {slug} here "
-            f"is {found.label}"
+            f"{configuration.metric.name}: human references {written}: version {number} of "
+            f"{slug} here is {found.label}"
         )
     return found
 
@@ -158,8 +158,8 @@ def examples_with(version_id: int, responses: Iterable[Response]) -> list[Exampl
 
 def human_reference_of(configuration: Configuration, version: CorpusVersion) -> list[Example]:
     """What people said, to hold systems of ``version`` against: every reference of the
-    configuration's human side as the response at its turn, in order. Raises ``ConfigurationError``
-    where that corpus is gone."""
+    configuration's human references as the response at its turn, in order. Raises
+    ``ConfigurationError`` where that corpus is gone."""
     return list(_answers_of_people(corpus_of(configuration, version).pk))
 
 

@@ -208,7 +208,7 @@ def _of_systems(
 def _prepare(
     configuration: Configuration, scorer: Any, tasks: Sequence[Task], progress: Progress
 ) -> None:
-    """``tasks`` are of one corpus version, and so have one human side."""
+    """``tasks`` are of one corpus version, and so have the same human references."""
     examples = [example for task in tasks for example in task.given]
     human = queries.human_reference_of(configuration, tasks[0].run.system.version)
 

@@ -145,7 +145,7 @@ def corpus_runs_progress(request: HttpRequest, slug: str) -> HttpResponse:
 
 @organisers_action
 def score(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask for metrics: ``metrics`` (names), ``more`` (configurations), ``human`` (the human side of
+    """Ask for metrics: ``metrics`` (names), ``more`` (configurations), ``human`` (the references of
     FBD and PRD: another corpus)."""
     version = version_or_404(request, slug)
     form = ScoreForm(version, request.POST)

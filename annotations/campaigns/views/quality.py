@@ -47,7 +47,7 @@ from annotations.campaigns.queries.ratings import (
     publication_of,
     question_keys,
 )
-from annotations.campaigns.rating_tables import raters_table, ratings_table
+from annotations.campaigns.rating_tables import raters_table, ratings_table, shown_columns
 from annotations.campaigns.views.collect import is_stored_as_corpus
 from annotations.formats.exporters import mt_metrics_eval
 from annotations.formats.exporters.rating_files import (
@@ -89,6 +89,7 @@ def _raters_page(
         "tab": "raters",
         "campaign": campaign,
         "table": table,
+        "shown_columns": shown_columns(everyone),
         "chosen": chosen,
         "flagged": _flagged(rater for rater in everyone if rater.flags and rater.counted),
     }

@@ -217,7 +217,7 @@
   }
 
   function described(svg, figure) {
-    const said = figure.querySelectorAll(":scope > figcaption p, :scope > .signature code");
+    const said = figure.querySelectorAll(":scope > figcaption p, .chart-about p, .chart-folds > .signature code");
     const caption = [...said].map((part) => part.textContent.trim()).join(" ");
     const title = `<title>${escaped(figure.dataset.title || "")}</title>`;
     return svg.replace(/^<svg[^>]*>/, (start) => `${start}${title}<desc>${escaped(caption)}</desc>`);

@@ -56,7 +56,7 @@
   }
 
   function saidOfOrder(label, descending) {
-    return `Sorted by ${label}, ${descending ? "falling" : "rising"}`;
+    return `Sorted by ${label}, ${descending ? "descending" : "ascending"}`;
   }
 
   function orderBy(figure, wish, form) {

@@ -22,6 +22,8 @@ from leaderboard.figures import Figure
 
 RANKING = "ranking"
 TEAMS_NAMED = 3
+METRICS_SHOWN = 3
+"""Beside the one that ranks: with more of them the table is wider than a page."""
 NumberedColumns = Sequence[tuple[int, BoardColumn]]
 """Each with its index among the scores of an entry."""
 
@@ -73,6 +75,16 @@ def board_table(
         if entry.is_baseline or entry.disqualified
     ]
     return mark_best(table, exclude=unranked)
+
+
+def shown_columns(table: Table, entries: Sequence[BoardEntry]) -> str:
+    """The columns that show until the reader chooses; the track where teams took several."""
+    keys = [column.key for column in table.columns]
+    metrics = [key for key in keys if key.startswith("metric-")][:METRICS_SHOWN]
+    shown = {"team", "rank", RANKING, *metrics, "name", "received"}
+    if len({entry.track for entry in entries if not entry.is_baseline}) > 1:
+        shown.add("track")
+    return ",".join(key for key in keys if key in shown)
 
 
 def board_lane(

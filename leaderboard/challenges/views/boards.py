@@ -26,6 +26,7 @@ from leaderboard.challenges.views.board_table import (
     board_lane,
     board_table,
     counted_text,
+    shown_columns,
     shown_entries,
 )
 from leaderboard.results.pages import waiting_page
@@ -69,9 +70,11 @@ def board(request: HttpRequest, slug: str, round_slug: str) -> HttpResponse:
         "look": found,
         "board": shown,
         "table": writer,
+        "columns": shown_columns(writer.table, shown.entries) if writer else "",
         "rows": len(entries),
         "finding": "" if answer is None else board_finding(answer),
-        "history": history,
+        # A single mark is no history
+        "history": history if history and len(history.points.rows) > 1 else None,
         "search": search,
         "tracks": _tracks(shown.entries, track),
         "permanent_link": request.build_absolute_uri(request.get_full_path()),

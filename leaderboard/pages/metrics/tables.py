@@ -151,17 +151,18 @@ def metric_board(
 
 def shown_columns(table: Table, params: BoardParams, document: MetricCorrelations) -> str:
     """The columns that show until the reader chooses: what is said of the chosen level, and what it
-    takes. Coverage only where something is left out."""
+    takes. n only where it differs, coverage where something is left out, tokens without a price."""
     keys = {f"{params.level}-{name}" for name, _ in COEFFICIENTS}
     keys |= {f"{params.level}-{key}" for key, _, _ in ACCURACIES.get(params.level, ())}
-    keys |= {f"{params.level}-n", "about", "seconds_per_1000"}
+    keys |= {"about", "seconds_per_1000"}
+    if len({row.n for row in document.rows if row.level == params.level and row.n}) > 1:
+        keys.add(f"{params.level}-n")
     if any(is_partial(row.coverage) for row in document.rows if row.level == params.level):
         keys.add(f"{params.level}-coverage")
-    if any(
-        row.cell("usd_per_1000").is_defined or row.cell("tokens_per_1000").is_defined
-        for row in table.rows
-    ):
-        keys |= {"tokens_per_1000", "usd_per_1000"}
+    for price in ("usd_per_1000", "tokens_per_1000"):
+        if any(row.cell(price).is_defined for row in table.rows):
+            keys.add(price)
+            break
     return ",".join(column.key for column in table.columns if column.key in keys)
 
 

@@ -131,7 +131,7 @@ def rater_table(document: RaterEffects, updated: datetime | None) -> Table:
             ),
             Column(
                 "agreement",
-                "r with others",
+                "r with the others",
                 "estimate",
                 decimals=2,
                 help="Pearson's r with the mean of the other raters on items that both judged, 95 "

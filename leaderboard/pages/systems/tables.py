@@ -16,9 +16,9 @@ from leaderboard.board_text import board_signature, design_text, name_of, who_ha
 from leaderboard.pages.systems.figures.rank_differences import RankDifference
 
 COMPARE_FORM = "compare-systems"
-ALL_METRICS, FEW_METRICS = 8, 6
-"""So many metrics are shown beside people; of more than that only a few until the reader chooses:
-what nobody can read at once is nothing to wait for."""
+FEW_METRICS = 3
+"""So many metrics are shown beside people until the reader chooses: with more of them the table is
+wider than a page."""
 CORRECTED = Column(
     "corrected",
     "Severity-corrected",
@@ -133,13 +133,12 @@ def system_lane(systems: Sequence[RankedSystem], scale: tuple[float, float] | No
 
 
 def shown_columns(table: Table, metrics: Sequence[str], nearest: Sequence[str]) -> str:
-    """The columns that show until the reader chooses: all that people say, and of many metrics a
-    few: the first of ``nearest``, and where these are too few the first of all."""
-    shown = list(metrics)
-    if len(shown) > ALL_METRICS:
-        first = [one for one in nearest if one in metrics]
-        shown = list(dict.fromkeys([*first, *metrics]))[:FEW_METRICS]
+    """The columns that show until the reader chooses: mean and rank of people, and a few metrics:
+    the first of ``nearest``, and where these are too few the first of all. A badge has the kind."""
+    first = [one for one in nearest if one in metrics]
+    shown = list(dict.fromkeys([*first, *metrics]))[:FEW_METRICS]
     others = {_metric_key(metric) for metric in metrics} - {_metric_key(metric) for metric in shown}
+    others |= {"kind", "items", CORRECTED.key}
     return ",".join(column.key for column in table.columns if column.key not in others)
 
 

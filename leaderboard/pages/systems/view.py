@@ -57,7 +57,6 @@ from leaderboard.pages.systems.query import (
     system_profile,
 )
 from leaderboard.pages.systems.tables import (
-    ALL_METRICS,
     COMPARE_FORM,
     FEW_METRICS,
     shown_columns,
@@ -171,7 +170,7 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "table": table,
         "columns": cache(lambda: shown_columns(table().table, names, nearest())),
         "few": FEW_METRICS
-        if len(document.metrics) > ALL_METRICS and "columns" not in request.GET
+        if len(document.metrics) > FEW_METRICS and "columns" not in request.GET
         else 0,
         "nearest": nearest,
         "metrics": len(document.metrics),

@@ -76,6 +76,16 @@ def test_one_competitor_is_no_competition() -> None:
     assert not mark_best(table).rows[0].cell("a").best
 
 
+@pytest.mark.parametrize(("numbers", "best"), [((0.0001, 0.0004), []), ((0.0001, 0.001), ["1"])])
+def test_what_is_printed_as_one_number_throughout_has_no_best(
+    numbers: tuple[float, float], best: list[str]
+) -> None:
+    """.000 and .000 with three decimals; .000 and .001."""
+    rows = tuple(Row(str(place), {"a": Cell(number)}) for place, number in enumerate(numbers))
+    table = Table("t", "", (Column("a", "a", "number", higher_is_better=True),), rows)
+    assert [row.id for row in mark_best(table).rows if row.cell("a").best] == best
+
+
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_a_number_that_is_not_finite_is_undefined_with_a_reason(number: float) -> None:
     cell = Cell(number, ci=(0.0, 1.0), p=0.5)

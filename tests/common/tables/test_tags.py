@@ -183,10 +183,10 @@ def test_names_are_escaped_in_the_frame_of_the_table_too() -> None:
 def test_each_column_can_be_sorted_both_ways_by_the_name_of_its_group() -> None:
     shown = re.findall(r"<option value=.*?</option>", page("/?sort=-r"))
     assert shown[:4] == [
-        '<option value="metric"> metric, rising</option>',
-        '<option value="-metric"> metric, falling</option>',
-        '<option value="r">turn r, rising</option>',
-        '<option value="-r" selected>turn r, falling</option>',
+        '<option value="metric">metric, ascending</option>',
+        '<option value="-metric">metric, descending</option>',
+        '<option value="r">r (turn), ascending</option>',
+        '<option value="-r" selected>r (turn), descending</option>',
     ]
 
 

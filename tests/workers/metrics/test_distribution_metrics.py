@@ -174,10 +174,15 @@ def test_pairs_that_were_cut_are_counted_on_each_side(encoder: Encoder) -> None:
     [
         ("fbd", 0, 5, "the system gave no response"),
         ("prd", 0, 25, "the system gave no response"),
-        ("fbd", 5, 0, "the human side has no response"),
+        ("fbd", 5, 0, "there are no human references"),
         ("fbd", 1, 5, "the system has 1 response: a covariance needs 2"),
-        ("fbd", 5, 1, "the human side has 1 response: a covariance needs 2"),
-        ("prd", 10, 9, "both sides together have 19 responses: 20 clusters need more"),
+        ("fbd", 5, 1, "the human references have 1 response: a covariance needs 2"),
+        (
+            "prd",
+            10,
+            9,
+            "system and human references together have 19 responses: 20 clusters need more",
+        ),
     ],
 )
 def test_too_little_to_compare_is_undefined(

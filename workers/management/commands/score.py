@@ -57,10 +57,13 @@ class Command(ConsoleCommand):
         )
         parser.add_argument("--systems", type=comma_list, metavar="x,y", help="only these systems")
         parser.add_argument(
+            "--references",
             "--human",
+            dest="human",
             metavar="S",
-            help="the human responses that fbd and prd compare a system's with: another corpus's "
-            "slug, slug@v1, or references, those of the corpus itself (the default)",
+            help="the human references that fbd and prd compare a system's responses with: another "
+            "corpus's slug, slug@v1, or references, those of the corpus itself (the default); "
+            "--human is the older name, until 0.4.0",
         )
         parser.add_argument(
             "--inline", action="store_true", help="compute in this process, without workers"
@@ -246,5 +249,5 @@ def _row(run: MetricRun) -> list[str]:
 
 def _against(configurations: list[Configuration], human: str) -> list[Configuration]:
     if not any(queries.takes_one(one) for one in configurations):
-        raise ConfigurationError("--human: none of the metrics compares with human responses")
+        raise ConfigurationError("--references: none of the metrics compares with human references")
     return [queries.with_human_reference(one, human.strip()) for one in configurations]

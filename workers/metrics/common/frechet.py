@@ -76,7 +76,7 @@ def _scaled_deviations(points: Float64Array) -> Float64Array:
 
 
 def _at_most_square(deviations: Float64Array) -> Float64Array:
-    """With C = QR, C₁C₂ᵀ and R₁R₂ᵀ have the same singular values: no side needs more rows than
+    """With C = QR, C₁C₂ᵀ and R₁R₂ᵀ have the same singular values: neither needs more rows than
     dimensions."""
     rows, columns = deviations.shape
     if rows <= columns:
@@ -95,16 +95,16 @@ def frechet_scorer(options: Mapping[str, OptionValue]) -> AgainstPeople:
         options: ``model``, ``layer`` and ``mean_term``.
 
     Returns:
-        A scorer whose score is 0 or more, ``Undefined`` where the system or the human side has
-        fewer than two responses. Its details hold both sides' ``normality``.
+        A scorer whose score is 0 or more, ``Undefined`` where the system or the human references
+        have fewer than two responses. Its details hold the ``normality`` of both.
     """
     mean_term = cast(MeanTerm, options["mean_term"])
 
     def compare(system: Points, people: Points) -> Comparison:
         tested = {"normality": {"system": _normality(system), "human": _normality(people)}}
-        for side, points in (("the system", system), ("the human side", people)):
+        for which, points in (("the system has", system), ("the human references have", people)):
             if len(points) < FEWEST:
-                reason = f"{side} has {len(points)} response: a covariance needs {FEWEST}"
+                reason = f"{which} {len(points)} response: a covariance needs {FEWEST}"
                 return Comparison(Undefined(reason), tested)
         return Comparison(frechet_distance(system, people, mean_term), tested)
 

@@ -135,7 +135,8 @@ REFERENCES = "references"
 HUMAN = Option(
     "human",
     REFERENCES,
-    "the human side: references (of the same corpus), or another corpus's slug, or slug@version",
+    "the human references: references (of the same corpus), or another corpus's slug, or "
+    "slug@version",
 )
 
 

@@ -1,8 +1,8 @@
-"""What distribution metrics share: both sides as points, one for each (context, response), and a
-comparison of them.
+"""What distribution metrics share: pairs (context, response) of the system and of the human
+references as points, and a comparison of the two.
 
 A pair's point is the first token's state of context and response encoded together (Xiang et al.,
-2021, section 4.1). The human side's pairs are contexts with what people answered there.
+2021, section 4.1). The references' pairs are contexts with what people answered there.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ class Comparison:
 
 
 Compare = Callable[[Points, Points], Comparison]
-"""Compares a system's points with the human side's."""
+"""Compares a system's points with the human references'."""
 
 PRECISION = "float32"
 """Points in bfloat16 fall into other clusters: PRD's order of the demo's systems changed, by more
 than its seeds change it (docs/metrics.md)."""
 NO_RESPONSE = Undefined("the system gave no response")
-NO_HUMAN_REFERENCE = Undefined("the human side has no response")
+NO_HUMAN_REFERENCE = Undefined("there are no human references")
 
 
 class AgainstPeople:
-    """A ``SystemScorer``: encodes the system's pairs and the human side's, then compares the two
-    sets of points."""
+    """A ``SystemScorer``: encodes the system's pairs and the human references', then compares the
+    two sets of points."""
 
     def __init__(self, model: str, layer: int, compare: Compare) -> None:
         self._model = model

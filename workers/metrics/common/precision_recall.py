@@ -2,8 +2,8 @@
 of them, and its scorer: the score of one seed or the mean over several, and how far it moves
 between seeds.
 
-The points of both sides are put into clusters together; each side is then a distribution over
-clusters. For a slope λ, α(λ) = Σ min(λ R, G) is the precision and β(λ) = α(λ) / λ the recall: how
+The points of system and human references are put into clusters together; each is then a
+distribution over clusters. For a slope λ, α(λ) = Σ min(λ R, G) is the precision and β(λ) = α(λ) / λ the recall: how
 much of the system's distribution G people's R holds, and the other way round. PRD is the largest
 harmonic mean of the two over all λ (equation 3 of Xiang et al., 2021). The clusters are found by
 chance, so both curves are means over several runs.
@@ -37,7 +37,7 @@ def prd_scorer(options: Mapping[str, OptionValue]) -> AgainstPeople:
             another), ``clusters``, ``runs`` and ``angles``.
 
     Returns:
-        A scorer whose score is the mean over the seeds, in [0, 1]; ``Undefined`` where both sides
+        A scorer whose score is the mean over the seeds, in [0, 1]; ``Undefined`` where both
         together have fewer responses than there are clusters.
 
     Raises:
@@ -57,7 +57,8 @@ def prd_scorer(options: Mapping[str, OptionValue]) -> AgainstPeople:
         if points < clusters:
             return Comparison(
                 Undefined(
-                    f"both sides together have {points} responses: {clusters} clusters need more"
+                    f"system and human references together have {points} responses: {clusters} "
+                    "clusters need more"
                 )
             )
         by_seed = [
@@ -182,7 +183,7 @@ def precision_recall_curves(
 
 
 def shares(clusters: NDArray[np.intp], count: int = CLUSTERS) -> Float64Array:
-    """Distribution of one side's points over the clusters.
+    """Distribution of one set of points over the clusters.
 
     Args:
         clusters: (n,) cluster of each point, 0 to ``count`` − 1; n at least 1.

@@ -21,7 +21,7 @@ UNREADABLE_RESPONSE = Undefined("the model knows no token of the response")
 UNREADABLE_REFERENCE = Undefined("the model knows no token of the reference")
 UNREADABLE_CONTEXT = Undefined("the model knows no token of the context")
 UNREADABLE_RESPONSES = Undefined("the model knows no token of any response")
-UNREADABLE_PEOPLE = Undefined("the model knows no token of any response on the human side")
+UNREADABLE_PEOPLE = Undefined("the model knows no token of any human reference")
 ANOTHER_ORDER = (
     "1 though the texts differ: they hold the same words, whose order or number this metric does "
     "not see"

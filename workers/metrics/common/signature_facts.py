@@ -7,7 +7,7 @@ FACTS = {
     "n": "all: responses that have a score (turn level), dialogues that have one "
     "(cpdscore_dialogue), or responses that the system gave (FBD, PRD). Exports leave it "
     "out: there a signature is of all systems, which may have answered different turns",
-    "n_human": "FBD, PRD: responses of the human side",
+    "n_human": "FBD, PRD: human references",
     "references": "reference metrics: what is done with several, `best` or `clipped`",
     "model_revision": "all with a model: the first 12 digits of the SHA-256 of its weights",
     "dtype": "all that run a model: the precision it was computed in, `float32` or `bfloat16`",
