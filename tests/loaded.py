@@ -41,6 +41,7 @@ LIBRARIES = (
     "gunicorn.workers.gthread", "django.core.management", "django.core.servers.basehttp",
     "django.db.models", "django.db.migrations.executor", "django.forms", "django.template",
     "django.test", "django.views.generic", "sqlparse", "nltk",
+    "openai.resources.chat.completions",
 )  # fmt: skip
 """What every site loads, and what asks neither settings nor environment as it is loaded."""
 PURE = (

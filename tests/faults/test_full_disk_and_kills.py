@@ -17,7 +17,7 @@ from tests.challenges.http_participant import HttpParticipant
 from tests.demo_site import demo_site
 from tests.faults.chance import SEED, draw, few
 from tests.faults.test_submissions import SET_UP, good_file
-from tests.site import PROJECT, Site, wait_until
+from tests.site import Site, kill, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -151,18 +151,15 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 def killed_at_work(site: Site, wait: float, *arguments: str | Path) -> None:
     """A command that is killed so many seconds after it has begun to write."""
-    process = subprocess.Popen(
-        [site.interpreter, "manage.py", *map(str, arguments)],
-        cwd=PROJECT, env=site.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    process = site.start("killed", "manage.py", *map(str, arguments))
     deadline = time.monotonic() + 120
     # Closely: some write for a moment
     while process.poll() is None and not any((site.home / "tmp").glob("*.owner")):
         assert time.monotonic() < deadline, "the command begins to write"
         time.sleep(0.001)
     time.sleep(wait)
-    process.kill()
-    process.wait()
+    kill(process)
+    site.processes.remove(process)
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
         site.settings["ALLOWED_HOSTS"] = NAME
         deployed.install()
         site.python(ACCOUNT.format(PASSWORD))
-        deployed.start("web")
+        deployed.start_loaded_web()
         wait_until(
             lambda: deployed.ask("/health/", Host=NAME)[0] == 200, A_START, "the web server answers"
         )
@@ -272,6 +272,6 @@ def test_a_web_server_that_restarts_is_waited_for(proxied: Proxied) -> None:
         target=lambda: asked.append(proxied.visitor().get("/health/").status_code)
     )
     asking.start()
-    proxied.deployed.start("web")
+    proxied.deployed.start_loaded_web()
     asking.join(A_START)
     assert asked == [200]
