@@ -242,6 +242,23 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
             clock._READ_EVERY_SECONDS = float("inf")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def rows_rolled_back_are_vacuumed(django_db_blocker: Any) -> Iterator[None]:
+    """PostgreSQL's own vacuum is off (``tests/services.py``): after each file what has grown is
+    emptied, all but what ``migrate`` wrote."""
+    yield
+    django_db = sys.modules.get("django.db")
+    if not ON_SERVICES or django_db is None or django_db.connection.connection is None:
+        return
+    with django_db_blocker.unblock(), django_db.connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r'"
+            " AND relnamespace = 'public'::regnamespace AND pg_relation_size(oid) > 1000000"
+        )
+        if grown := [name for (name,) in cursor.fetchall()]:
+            cursor.execute(f"VACUUM {', '.join(grown)}")
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of the real data; tests that want it are skipped where DIALEVAL_DATA does not name

@@ -79,11 +79,13 @@ def own_redis(folder: Path, password: str) -> Iterator[tuple[str, subprocess.Pop
 
 def _without_waiting_for_the_disk(database_url: str) -> None:
     """For tests alone, never where speed is measured: who loses power loses the database, which
-    ends with the run."""
+    ends with the run. Nor does anybody count rows amid a test, whose own are not stored yet: the
+    planner would believe that there is none, and walk through all of them once for each.
+    ``tests/conftest.py`` vacuums between files."""
     import psycopg
 
     with psycopg.connect(database_url, autocommit=True) as connection:
-        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+        for setting in ("fsync", "synchronous_commit", "full_page_writes", "autovacuum"):
             connection.execute(f"ALTER SYSTEM SET {setting} = off")
         connection.execute("SELECT pg_reload_conf()")
 
