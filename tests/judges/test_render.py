@@ -1,11 +1,10 @@
 """A prompt and a place in a dialogue become messages."""
 
-import time
-
 import pytest
 
 from annotations.formats.records import Utterance
 from tests.judges.prompts import DETAIL, SIMPLE, example, prompt
+from tests.processor_time import at_most
 from workers.inference.language_models.client import Message
 from workers.judges.core.rendering import begun, one_line, render, render_dialogue
 
@@ -154,14 +153,12 @@ def test_building_a_prompt_takes_less_than_a_twentieth_of_a_millisecond():
         prompt("{history}\n{fact}\n{reference}\n{response}" + "x" * 2000),
     )
     render(text, judged)
-    began = time.process_time()
-    for _ in range(1000):
-        render(text, judged)
-    assert (time.process_time() - began) / 1000 < 0.000_05
+    with at_most(1000 * 0.000_05):
+        for _ in range(1000):
+            render(text, judged)
 
 
 def test_a_hostile_text_is_put_in_in_linear_time():
-    began = time.process_time()
-    for text in (" " * 4000, "\n " * 2000, "{" * 4000, "\ud800" * 4000):
-        render(prompt(), example(text, context=(Utterance("A", text),) * 20))
-    assert time.process_time() - began < 0.1
+    with at_most(0.1):
+        for text in (" " * 4000, "\n " * 2000, "{" * 4000, "\ud800" * 4000):
+            render(prompt(), example(text, context=(Utterance("A", text),) * 20))

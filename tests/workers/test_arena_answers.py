@@ -90,7 +90,7 @@ def test_an_endpoint_that_gives_no_whole_answer_voids_the_battle_and_the_next_on
     visitor.post(f"{page}say/", {"text": "Hello.", "key": "k"})
     since = time.monotonic()
     work()
-    assert time.monotonic() - since < 5
+    assert time.monotonic() - since < 10  # whole it drips for 15 s
     shown = visitor.get(page).content.decode()
     assert "One of the models did not answer. This battle is not counted." in shown
     assert not Message.objects.filter(state__in=["pending", "running"]).exists()
