@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.conf import settings as site_settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.tokens import default_token_generator
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client, RequestFactory
 from django.urls import NoReverseMatch, reverse
 from django.utils.encoding import force_bytes
@@ -328,27 +330,24 @@ def test_no_file_of_the_demo_is_stored(organiser: Any, settings) -> None:
 # --- databases of older versions ------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.one_database
-@pytest.mark.django_db(transaction=True)
 def test_an_older_database_s_demo_accounts_are_marked_and_nobody_else_s() -> None:
-    campaign = made_campaign()  # of today's columns, which the older tables lack
-    try:
-        call_command("migrate", "dialeval_site", "0001", verbosity=0)
-        call_command("migrate", "campaigns", "0004", verbosity=0)
-        Corpus.objects.create(slug="demo", name="Demo")
-        organiser = Users.objects.create_user("organiser", password=DEMO_ACCOUNTS[0].password)
-        owner = Users.objects.create_user("rater", password=OWN_PASSWORD)
-        other = Users.objects.create_user("ada", password=DEMO_ACCOUNTS[2].password)
-        baselines = Users.objects.create_user("demo-baselines", is_active=False)
-        for user in (organiser, owner, other):
-            tokens.make(user, "a year", ("read",), 365)
-            Webhook.objects.create(user=user, url="https://example.org/", secret="s")
-        invitation = Invitation.objects.create(campaign=campaign)
-        words = {"campaign": invitation.campaign.slug, "number": invitation.pk}
-        audit.record(organiser, "invitation.made", "x", **words)
-    finally:  # whatever happens, other tests need today's tables
-        call_command("migrate", verbosity=0)
+    """What the migrations do, in today's tables; in those of 0.2.0 ``tests/upgrades`` runs them."""
+    Corpus.objects.create(slug="demo", name="Demo")
+    organiser = Users.objects.create_user("organiser", password=DEMO_ACCOUNTS[0].password)
+    owner = Users.objects.create_user("rater", password=OWN_PASSWORD)
+    other = Users.objects.create_user("ada", password=DEMO_ACCOUNTS[2].password)
+    baselines = Users.objects.create_user("demo-baselines", is_active=False)
+    for user in (organiser, owner, other):
+        tokens.make(user, "a year", ("read",), 365)
+        Webhook.objects.create(user=user, url="https://example.org/", secret="s")
+    invitation = Invitation.objects.create(campaign=made_campaign())
+    words = {"campaign": invitation.campaign.slug, "number": invitation.pk}
+    audit.record(organiser, "invitation.made", "x", **words)
+    editor = connection.schema_editor()
+    import_module("dialeval_site.migrations.0002_mark_demo_accounts").mark(apps, editor)
+    import_module("annotations.campaigns.migrations.0005_who_made_invitations").note_makers(
+        apps, editor
+    )
     assert set(DemoAccount.objects.values_list("user", flat=True)) == {organiser.pk, baselines.pk}
     living = ApiToken.objects.filter(revoked_at=None).values_list("user__username", flat=True)
     assert set(living) == {"organiser", "ada"}, (
