@@ -22,7 +22,7 @@ from pathlib import Path
 bind = f"{os.environ.get('WEB_ADDRESS') or '127.0.0.1'}:{os.environ.get('PORT') or 8000}"
 
 # A page is work of the processor: a process for each core and one more. Archives hold a thread for
-# seconds: of eight, some are left for pages (docs/performance.md).
+# seconds: of eight, some are left for pages (docs/scale.md).
 workers = int(os.environ.get("WEB_CONCURRENCY") or len(os.sched_getaffinity(0)) + 1)
 threads = 8
 # gunicorn's "gthread", whose threads no slow client can hold.
@@ -44,7 +44,7 @@ if sys.platform == "linux" and "MALLOC_ARENA_MAX" not in os.environ:
     with suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").mallopt(-8, 2)
 
-# No max_requests: processes do not grow (docs/performance.md), and each new one loads the site for
+# No max_requests: processes do not grow (docs/scale.md), and each new one loads the site for
 # more than a second.
 
 # No second way in: signals are enough, and two servers of one user would take each other's socket.
