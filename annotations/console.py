@@ -29,7 +29,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from annotations import orphans
 from common import temporary
-from common.tables.dash import Dash
+from common.tables.numerals import Dash
 
 MAX_DRAWS = 100_000
 """Draws of dialogues. An interval's ends stand still long before; a slip of the finger would ask

@@ -418,7 +418,7 @@ def a_dash_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every table that a command prints, in every test: "–" stands with its reason beneath, or in
     its cell."""
     from annotations.console import ConsoleCommand
-    from common.tables.dash import Dash
+    from common.tables.numerals import Dash
 
     print_table = ConsoleCommand.print_table
 

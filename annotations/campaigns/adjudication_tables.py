@@ -92,8 +92,8 @@ def _name(form: Form | None, key: str) -> str:
 def _answers_on(one: DifferingItem, form: Form | None) -> Iterable[str]:
     for rater, given in one.answers.items():
         words = _words(given, form)
-        told = [words[key] for key in one.questions if key in words]
-        yield f"{rater}: {', '.join(told) or '–'}"
+        labels = [words[key] for key in one.questions if key in words]
+        yield f"{rater}: {', '.join(labels) or '–'}"
 
 
 def _words(given: object, form: Form | None) -> dict[str, str]:

@@ -263,18 +263,18 @@ def _document(one: Any) -> dict[str, Any]:
 
 
 def _form(version: Any) -> dict[str, Any]:
-    asked: FormVersion = version
+    form: FormVersion = version
     fields = ("key", "name", "type", "measurement")
     return {
-        "version": asked.number,
-        "digest": asked.digest,
-        "created_at": asked.created_at,
+        "version": form.number,
+        "digest": form.digest,
+        "created_at": form.created_at,
         "ratings": version.rating_count,
         "questions": [
             {name: getattr(question, name) for name in fields}
-            for question in asked.parsed().questions
+            for question in form.parsed().questions
         ],
-        "form": asked.schema,
+        "form": form.schema,
     }
 
 

@@ -183,8 +183,8 @@ def dialogues_in(pks: Sequence[int]) -> Iterator[tuple[int, DialogueRecord]]:
             "pk", "dialogue_id", "number", _raw("own_context"), _raw("references"), "after"
         )
     ):
-        said = tuple(Utterance(speaker, text) for speaker, text in _tuple(context))
-        turns[dialogue].append(TurnRecord(number, said, _tuple(references), after))
+        utterances = tuple(Utterance(speaker, text) for speaker, text in _tuple(context))
+        turns[dialogue].append(TurnRecord(number, utterances, _tuple(references), after))
     lists = map(_raw, ("persona", "partner_persona", "messages", "knowledge"))
     for key, name, interactive, metadata, *texts in (
         Dialogue.objects.filter(pk__in=pks)

@@ -368,11 +368,11 @@ def from_fields(form: Form, fields: Mapping[str, Sequence[str]]) -> dict[str, An
             for field, given in fields.items()
             if field.startswith(f"{name}.")
         }
-        asked = bool(parts.pop("asked", None))
+        presented = bool(parts.pop("asked", None))
         if question.type == "choices":
-            raw[question.key] = values if values or asked else None
+            raw[question.key] = values if values or presented else None
         elif question.type == "utterance_labels":
-            raw[question.key] = parts or ({} if asked else None)
+            raw[question.key] = parts or ({} if presented else None)
         elif question.type in ("ranking", "best_worst"):
             single = {part: given[-1] for part, given in parts.items() if given[-1] != ""}
             raw[question.key] = single or None

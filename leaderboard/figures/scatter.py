@@ -16,7 +16,6 @@ from leaderboard.figures.scatter_lines import (
     line_label,
     line_trace,
 )
-from leaderboard.figures.scatter_names import SYSTEMS_NAMED, legend_of, names_fit
 from leaderboard.figures.scatter_points import (
     points_to_draw,
     sideways_offsets,
@@ -24,6 +23,7 @@ from leaderboard.figures.scatter_points import (
     system_traces,
 )
 from leaderboard.figures.scatter_tables import ROWS_BENEATH, means_by_system, points_table
+from leaderboard.figures.series import SYSTEMS_NAMED, legend_of, names_fit
 
 LINKS = {
     "turn": "dialogues/{0}/?turn={1}&system={2}#system-{2}",

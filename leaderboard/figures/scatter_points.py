@@ -14,8 +14,7 @@ from common.tables.markers import colour, colour_number, shape
 from common.tables.numerals import written
 from leaderboard.figures.drawing import escape_latex, places, system_link, whiskers
 from leaderboard.figures.figure import Level, Point
-from leaderboard.figures.scatter_names import middle_score, name_of_reference
-from leaderboard.figures.series import Series, series_of
+from leaderboard.figures.series import Series, middle_score, name_of_reference, series_of
 
 MAX_POINTS = 2000
 """More SVG points than this make a page slow and a cloud unreadable; the rest is left out of the

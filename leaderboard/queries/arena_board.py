@@ -17,7 +17,7 @@ from leaderboard.queries.preference_board import standing_of
 from leaderboard.queries.preferences import Votes, styles
 from leaderboard.results.kinds import registered
 from leaderboard.statistics.preferences.battles import WON, Battles
-from leaderboard.statistics.preferences.style import Style, style_of
+from leaderboard.statistics.preferences.covariates import Style, style_of
 
 
 def arena_data_version(_version: CorpusVersion, arena: int) -> str:

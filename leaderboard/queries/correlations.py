@@ -21,7 +21,6 @@ from leaderboard.answers.metrics import (
     PeopleCoefficients,
 )
 from leaderboard.queries.compared import Computed, MetricScores, chosen_metrics
-from leaderboard.queries.coverage import coverage
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.queries.human_scores import (
     HumanSide,
@@ -30,7 +29,7 @@ from leaderboard.queries.human_scores import (
     placed_human,
     placed_metrics,
 )
-from leaderboard.queries.level_scores import level_scores
+from leaderboard.queries.level_scores import coverage, level_scores
 from leaderboard.queries.response_length import response_lengths
 from leaderboard.queries.submitted import HandedIn, compared_scores
 from leaderboard.queries.system_choice import NAMED, chosen_systems, resolve_choice

@@ -34,13 +34,14 @@ from leaderboard.statistics.preferences.battles import average_win_rates, transi
 from leaderboard.statistics.preferences.bradley_terry import resampled_strengths, strengths
 from leaderboard.statistics.preferences.connectivity import why_undefined
 from leaderboard.statistics.preferences.covariates import (
+    FEATURES,
     CovariateFit,
+    Style,
     fit_with_covariates,
     relative_difference,
     scaled,
 )
 from leaderboard.statistics.preferences.davidson import davidson
-from leaderboard.statistics.preferences.style import FEATURES, Style
 from leaderboard.statistics.preferences.uncertainty import (
     LEAST_CLUSTERS,
     Uncertainty,

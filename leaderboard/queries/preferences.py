@@ -15,7 +15,7 @@ from annotations.corpora.queries import NotFound
 from annotations.models import CorpusVersion, Preference, Rater, Response, Sample, System
 from leaderboard.answers.preferences import PreferenceQuestion, QuestionLevel
 from leaderboard.statistics.preferences.battles import Battles
-from leaderboard.statistics.preferences.style import Style, style_of
+from leaderboard.statistics.preferences.covariates import Style, style_of
 
 IntArray = NDArray[np.int64]
 ROWS_A_READ = 20_000

@@ -41,7 +41,8 @@ def renew() -> int:
         if _may_wait(row, row.version_id in busy, now):
             continue
         try:
-            is_due = _is_out_of_date(row)
+            wanted = wanted_of(all_kinds()[row.kind], row.version, row.parameters)
+            is_due = not is_of(row, wanted) and row.tried != wanted.as_text
         except ObjectDoesNotExist:
             gone.append(row.pk)
             continue
@@ -70,9 +71,3 @@ def _may_wait(row: Analysis, runs_go_on: bool, now: datetime) -> bool:
     if row.computed_at is None and row.finished_at is None:
         return True  # it was dropped, and nobody has looked since
     return (runs_go_on and unseen > WATCHED) or not rows.is_rested(row, now)
-
-
-def _is_out_of_date(row: Analysis) -> bool:
-    """Raises ``ObjectDoesNotExist`` where what it is about was deleted."""
-    wanted = wanted_of(all_kinds()[row.kind], row.version, row.parameters)
-    return not is_of(row, wanted) and row.tried != wanted.as_text

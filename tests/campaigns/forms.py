@@ -7,7 +7,7 @@ from typing import Any
 from annotations.campaigns.actions.forms import write_form
 from annotations.campaigns.actions.opening import open_campaign
 from annotations.campaigns.models import Campaign
-from annotations.campaigns.templates_of_forms import templates_for
+from annotations.campaigns.plan.form_changes import templates_for
 from annotations.questions import templates
 from annotations.questions.answers import visible
 from annotations.questions.reading import form_of

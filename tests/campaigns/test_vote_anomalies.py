@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from annotations.campaigns.plan.battles import draw_index, shuffled_pairs
+from annotations.campaigns.plan.pairs import draw_index, shuffled_pairs
 from annotations.campaigns.rater_statistics.vote_anomalies import (
     ArenaVote,
     fair_coin_p,

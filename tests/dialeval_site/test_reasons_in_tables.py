@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 from annotations.console import ConsoleCommand
-from common.tables.dash import Dash
+from common.tables.numerals import Dash
 from tests.annotations.stored import dialogue, rated_corpus, stored
 
 ROOT = Path(__file__).parents[2]

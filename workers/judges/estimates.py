@@ -291,8 +291,9 @@ def estimated(found: JudgeEstimate, configuration: Configuration) -> Estimated:
     reasoning = (
         f", {found.reasoning_tokens:,} of these for reasoning" if found.reasoning_tokens else ""
     )
+    is_unknown = to_ask and found.reasoning_tokens is None
     return Estimated(
-        sentence=f"{found.in_words}.{_of_reasoning(found, to_ask)}",
+        sentence=f"{found.in_words}.{UNKNOWN_REASONING if is_unknown else ''}",
         figures=[
             ("Dialogues", f"{found.dialogues:,}", _of_systems(found)),
             (
@@ -330,10 +331,6 @@ def estimated(found: JudgeEstimate, configuration: Configuration) -> Estimated:
 
 def _of_systems(found: JudgeEstimate) -> str:
     return f"of {found.systems:,} systems, {found.responses:,} responses"
-
-
-def _of_reasoning(found: JudgeEstimate, to_ask: int) -> str:
-    return UNKNOWN_REASONING if to_ask and found.reasoning_tokens is None else ""
 
 
 def format_price(model: str) -> str:

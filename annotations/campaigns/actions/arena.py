@@ -23,7 +23,7 @@ from annotations.campaigns.actions.chat import add_message, spoken_text
 from annotations.campaigns.models import Arena, Battle, ChatSystem, Conversation, Message, Visitor
 from annotations.campaigns.models.campaign import random_seed
 from annotations.campaigns.models.people import random_token
-from annotations.campaigns.plan.battles import draw_index, shuffled_pairs
+from annotations.campaigns.plan.pairs import draw_index, shuffled_pairs
 from annotations.campaigns.queries.arena import battle_chat
 from annotations.corpora.queries import corpora_with_hidden_references
 from annotations.models import CorpusVersion, Dialogue, Response, System, Turn

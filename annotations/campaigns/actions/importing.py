@@ -36,7 +36,7 @@ from annotations.formats.importers.base import ImportFailed
 from annotations.formats.importers.problems import Problems
 from annotations.models import CorpusVersion, Dialogue, Response, System, Turn
 from annotations.questions.answers import AnswerError, Material, check
-from annotations.questions.schema import Form, digest, to_data
+from annotations.questions.schema import digest, to_data
 
 ROWS_AT_A_TIME = 2_000
 ItemKey = tuple[str, int | None, frozenset[str]]
@@ -260,17 +260,14 @@ def _store_campaign(
         for number, text in sorted(exported.guidelines.items())
     )
     versions = FormVersion.objects.bulk_create(
-        _form_version(campaign, number, form) for number, form in sorted(exported.forms.items())
+        FormVersion(campaign=campaign, number=number, schema=to_data(form), digest=digest(form))
+        for number, form in sorted(exported.forms.items())
     )
     # Closed with its form: pairs are never without one
     campaign.form = versions[-1] if versions else None
     campaign.state = Campaign.State.CLOSED
     campaign.save(update_fields=["form", "state"])
     return campaign
-
-
-def _form_version(campaign: Campaign, number: int, form: Form) -> FormVersion:
-    return FormVersion(campaign=campaign, number=number, schema=to_data(form), digest=digest(form))
 
 
 def _store_ratings(

@@ -39,13 +39,12 @@ from annotations.campaigns.models.campaign import (
     PAIRED,
     random_seed,
 )
-from annotations.campaigns.plan.form_changes import is_about
+from annotations.campaigns.plan.form_changes import is_about, template_named, templates_for
 from annotations.campaigns.plan.lists import MOST_SYSTEMS
 from annotations.campaigns.queries import overview
 from annotations.campaigns.queries.planning import Question
 from annotations.campaigns.queries.ratings import form_of_campaign
 from annotations.campaigns.scale import DEFAULT_AXES, DEFAULT_LABELS, SCORES
-from annotations.campaigns.templates_of_forms import template_named, templates_for
 from annotations.models import CorpusVersion, System
 from annotations.questions.schema import Form
 

@@ -47,8 +47,6 @@ class FormVersion(models.Model):
         return _parsed((self.digest, self.schema.get("version")), self.schema)
 
 
-@cached(
-    LRUCache(FORMS_IN_MEMORY), key=lambda what_is_asked, _: what_is_asked, lock=threading.Lock()
-)
-def _parsed(_what_is_asked: tuple[str, Any], schema: dict[str, Any]) -> Form:
+@cached(LRUCache(FORMS_IN_MEMORY), key=lambda version, _: version, lock=threading.Lock())
+def _parsed(_version: tuple[str, Any], schema: dict[str, Any]) -> Form:
     return form_of(schema)

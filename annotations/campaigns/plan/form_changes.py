@@ -1,11 +1,12 @@
-"""Which form a campaign may ask, and what may change in it once raters have begun. Pure: no Django
-here."""
+"""Which form a campaign may ask, which templates of forms it can begin with, and what may change in
+a form once raters have begun. Pure: no Django here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from annotations.questions import templates
 from annotations.questions.schema import SCHEMA_VERSION, Form, Level, Question
 
 _LEVELS: Mapping[str, tuple[Level, ...]] = {
@@ -74,3 +75,15 @@ def _meaning(question: Question) -> tuple[Any, ...]:
         question.if_hidden,
         question.interval,
     )
+
+
+def templates_for(kind: str) -> list[Form]:
+    """Those about what raters of such a campaign see, by title."""
+    forms = [templates.load(name) for name in templates.names()]
+    fitting = [form for form in forms if is_about(form, kind)]
+    return sorted(fitting, key=lambda form: form.title.casefold())
+
+
+def template_named(name: str, kind: str) -> Form | None:
+    """None where there is no such template for campaigns of this kind."""
+    return next((form for form in templates_for(kind) if form.name == name), None)

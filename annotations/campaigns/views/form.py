@@ -23,11 +23,10 @@ from annotations.campaigns.form_editor import about_form, cards, types_to_add
 from annotations.campaigns.form_text import as_yaml, lines_of, yaml_of
 from annotations.campaigns.forms.organising import FormTextForm
 from annotations.campaigns.models import Campaign
-from annotations.campaigns.plan.form_changes import begun, levels_of
+from annotations.campaigns.plan.form_changes import begun, levels_of, template_named, templates_for
 from annotations.campaigns.queries.overview import forms_with_counts
 from annotations.campaigns.queries.ratings import form_of_campaign
 from annotations.campaigns.question_view import question_previews
-from annotations.campaigns.templates_of_forms import template_named, templates_for
 from annotations.questions import drafts
 from annotations.questions.reading import Fault, FormError, form_of, read_text
 from annotations.questions.schema import Form, to_data

@@ -1,4 +1,4 @@
-"""Arguments that several sub-commands share."""
+"""What several sub-commands share: their arguments, and the connection that they work with."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+from leaderboard.client import credentials, terminal
+from leaderboard.client.server import Server
 
 Subparsers = Any
 """What ``add_subparsers`` returns; argparse has no public name for it."""
@@ -52,3 +55,15 @@ def part(name: str) -> str:
         if name not in (".", "..")
         else quote(name, safe="").replace(".", "%2E")
     )
+
+
+def connected() -> Server:
+    """The server of the environment or of ``login``.
+
+    Returns:
+        A connection that prints to standard error before it waits.
+
+    Raises:
+        ClientError: there is no server, or its credentials or proxy cannot be used.
+    """
+    return Server(credentials.current(), terminal.waiting)

@@ -12,10 +12,10 @@ from leaderboard.client.commands.arguments import (
     add_round,
     add_to,
     command,
+    connected,
     part,
     round_path,
 )
-from leaderboard.client.session import connected
 from leaderboard.client.texts import lines_of, one_line
 
 

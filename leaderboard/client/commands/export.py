@@ -5,8 +5,14 @@ from __future__ import annotations
 import argparse
 
 from leaderboard.client import terminal
-from leaderboard.client.commands.arguments import Subparsers, add_format, add_to, command, part
-from leaderboard.client.session import connected
+from leaderboard.client.commands.arguments import (
+    Subparsers,
+    add_format,
+    add_to,
+    command,
+    connected,
+    part,
+)
 
 
 def add(parsers: Subparsers) -> None:

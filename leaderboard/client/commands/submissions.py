@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from common.temporary import temporary_folder
 from leaderboard.client import terminal, watching
-from leaderboard.client.commands.arguments import Subparsers, add_format, command, part, round_path
+from leaderboard.client.commands.arguments import (
+    Subparsers,
+    add_format,
+    command,
+    connected,
+    part,
+    round_path,
+)
 from leaderboard.client.errors import ClientError
-from leaderboard.client.session import connected
 from leaderboard.client.texts import one_line
 
 if TYPE_CHECKING:

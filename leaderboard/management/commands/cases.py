@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.console import ConsoleCommand, add_format_argument, figure, parse_integer
 from annotations.corpora.queries import NotFound, resolve_aspects, version_of
 from annotations.models import CorpusVersion
-from common.tables.dash import Dash
+from common.tables.numerals import Dash
 from leaderboard.queries.case_study import DRAWN, case_study
 from leaderboard.queries.response_scores import HUMAN, human_scores
 from leaderboard.queries.submitted import named_metrics

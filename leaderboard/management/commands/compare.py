@@ -18,7 +18,7 @@ from leaderboard.board_text import design_text
 from leaderboard.pages.metric_pair.tables import why_not_tested
 from leaderboard.queries import CORRELATION_LEVELS, named_metrics
 from leaderboard.queries.pair_tests import COEFFICIENTS, pair_tests
-from leaderboard.system_options import add_system_choice, left_out_line, systems_of
+from leaderboard.system_sets import add_system_choice, left_out_line, systems_of
 from workers.metrics.common.configuration import ConfigurationError
 
 TESTS = ("perm-sys", "perm-input", "perm-both", "jackknife-dialogues", "jackknife-both", "williams")

@@ -30,7 +30,7 @@ from leaderboard.reproduction.output.variants import (
 )
 from leaderboard.results import json_form
 from leaderboard.statistics.correlation.resampling import METHODS, UNITS
-from leaderboard.system_options import add_system_choice, left_out_line, systems_of
+from leaderboard.system_sets import add_system_choice, left_out_line, systems_of
 from workers.metrics.common.configuration import ConfigurationError
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")

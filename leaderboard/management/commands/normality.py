@@ -12,8 +12,8 @@ from annotations.console import (
 )
 from annotations.corpora.queries import NotFound, version_of
 from common.tables.csv_text import csv_line
-from common.tables.dash import Dash
 from common.tables.latex_text import comment, escaped, row_of
+from common.tables.numerals import Dash
 from leaderboard.reproduction.normality import ENCODERS, PEOPLE, normality_table
 from workers.inference.model_files import ModelError
 from workers.metrics.common.configuration import ConfigurationError, MetricUnavailableError

@@ -17,7 +17,7 @@ from annotations.console import (
     parse_integer,
 )
 from annotations.corpora.queries import NotFound
-from common.tables.dash import Dash
+from common.tables.numerals import Dash
 from leaderboard.queries.defaults import RESAMPLES, SEED
 from leaderboard.reproduction.cmn import cmn_table
 from leaderboard.reproduction.corpora import Choice

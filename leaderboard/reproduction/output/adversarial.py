@@ -11,8 +11,8 @@ from typing import Any
 
 from annotations.console import figure_with_interval
 from common.tables.csv_text import csv_line
-from common.tables.dash import Dash
 from common.tables.latex_text import comment, escaped, row_of
+from common.tables.numerals import Dash
 
 COLUMNS = ("kind", "pairs", "dialogues", "higher", "equal", "undefined")
 

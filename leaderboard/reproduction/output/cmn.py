@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from common.tables.dash import Dash
+from common.tables.numerals import Dash
 from leaderboard.reproduction.output import trained
 from leaderboard.reproduction.output.trained import NOT_RECORDED, TextTable, recorded, short
 

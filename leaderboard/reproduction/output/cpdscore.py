@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from common.tables.csv_text import csv_table
-from common.tables.dash import Dash
 from common.tables.latex_text import comment, escaped
+from common.tables.numerals import Dash
 from leaderboard.estimate_cells import coverage_text, format_share, is_partial
 from leaderboard.reproduction.output.estimate_columns import estimate_columns, estimate_values
 from leaderboard.reproduction.output.latex import LATEX_SYMBOLS, tabular

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from common.tables.csv_text import csv_table
-from common.tables.dash import Dash
 from common.tables.latex_text import comment, escaped
+from common.tables.numerals import Dash
 from leaderboard.reproduction.output.estimate_columns import estimate_values
 from leaderboard.reproduction.output.latex import tabular
 

@@ -13,8 +13,8 @@ from textwrap import wrap
 from typing import Any
 
 from common.tables.csv_text import csv_table
-from common.tables.dash import Dash
 from common.tables.latex_text import comment, escaped
+from common.tables.numerals import Dash
 from leaderboard.estimate_cells import coverage_text, format_share, is_partial
 from leaderboard.reproduction.output.estimate_columns import estimate_columns, estimate_values
 from leaderboard.reproduction.output.latex import LATEX_SYMBOLS, tabular
@@ -134,11 +134,8 @@ def _has_ours(table: Mapping[str, Any]) -> bool:
 def _text_table(document: Mapping[str, Any], table: Mapping[str, Any]) -> TextTable:
     alpha, names = ALPHAS[document["table"]], table["coefficients"]
     symbols = " ".join(SYMBOLS[name] for name in names)
-    header = [
-        "",
-        *(f"{_set_label(table, words)} {symbols}" for words in table["published_sets"]),
-        "here",
-    ]
+    sets = ["paper"] if len(table["published_sets"]) == 1 else table["published_sets"]
+    header = ["", *(f"{name} {symbols}" for name in sets), "here"]
     header += [SYMBOLS[name] for name in names]
     rows, group = [], ""
     for line in lines_of(table):
@@ -157,10 +154,6 @@ def _text_table(document: Mapping[str, Any], table: Mapping[str, Any]) -> TextTa
             ]
         )
     return "\n".join(wrap(title_of(document, table), WIDTH)), header, rows
-
-
-def _set_label(table: Mapping[str, Any], words: str) -> str:
-    return "paper" if len(table["published_sets"]) == 1 else words
 
 
 def title_of(document: Mapping[str, Any], table: Mapping[str, Any]) -> str:
@@ -398,13 +391,13 @@ def _latex_table(document: Mapping[str, Any], table: Mapping[str, Any]) -> list[
 
 
 def _latex_cells(line: Line, names: list[str], sets: int, alpha: float) -> list[str]:
-    theirs = [_latex_theirs(one, name) for one in line.published or [{}] * sets for name in names]
+    theirs = [
+        _latex_figure(one[name]["value"], one[name]["significant"]) if one else ""
+        for one in line.published or [{}] * sets
+        for name in names
+    ]
     ours = [_latex_ours(line.ours.get(name), alpha) for name in names]
     return [escaped(line.metric), *theirs, escaped(line.source), *ours]
-
-
-def _latex_theirs(one: Mapping[str, Any], name: str) -> str:
-    return _latex_figure(one[name]["value"], one[name]["significant"]) if one else ""
 
 
 def _latex_ours(estimate: Mapping[str, Any] | None, alpha: float) -> str:

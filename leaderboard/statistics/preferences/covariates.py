@@ -1,4 +1,5 @@
-"""Bradley–Terry strengths beside covariates of a battle: the slot, length, Markdown, emoji.
+"""Bradley–Terry strengths beside covariates of a battle: the slot, length, Markdown, emoji; and how
+the style of a response is counted.
 
 log odds of A = λa − λb + Σk βk fk. The coefficients are not penalised: a penalty of any size leaves
 a part of what the covariate explains in the strengths. Where a covariate is held constant,
@@ -11,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import regex
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
@@ -162,3 +164,42 @@ def _information(battles: Battles, features: FloatArray, chance: FloatArray) -> 
         found[:size, size + column] = found[size + column, :size] = of_systems
     found[size:, size:] = features.T @ weighted
     return found
+
+
+_MARKDOWN = regex.compile(
+    r"^ {0,3}#{1,6} |^ {0,3}(?:```|~~~)|^\s*(?:[-*+]|\d{1,3}[.)]) |(\*\*|__)(?=\S).{1,500}?\1",
+    regex.MULTILINE,
+)
+_EMOJI = regex.compile(r"\p{Emoji_Presentation}|\p{Emoji}\uFE0F")
+FEATURES = ("length", "Markdown", "emoji")
+
+
+@dataclass(frozen=True)
+class Style:
+    """``words``: whitespace tokens. ``markdown``: headings, list items, fences of code and bold
+    passages. ``emoji``: characters that are one."""
+
+    words: int
+    markdown: int
+    emoji: int
+
+    def __add__(self, other: Style) -> Style:
+        return Style(
+            self.words + other.words, self.markdown + other.markdown, self.emoji + other.emoji
+        )
+
+
+def style_of(text: str) -> Style:
+    """Count words, Markdown and emoji.
+
+    Args:
+        text: a response.
+
+    Returns:
+        The counts.
+    """
+    return Style(
+        len(text.split()),
+        sum(1 for _ in _MARKDOWN.finditer(text)),
+        sum(1 for _ in _EMOJI.finditer(text)),
+    )

@@ -121,7 +121,13 @@ class Command(ConsoleCommand):
         if not configurations:
             raise ConfigurationError("--metrics names no metric")
         if human is not None:
-            configurations = _against(configurations, human)
+            if not any(queries.takes_one(one) for one in configurations):
+                raise ConfigurationError(
+                    "--references: none of the metrics compares with human references"
+                )
+            configurations = [
+                queries.with_human_reference(one, human.strip()) for one in configurations
+            ]
         offered = []
         for configuration in configurations:
             reason = queries.why_not_offered(configuration, version)
@@ -245,9 +251,3 @@ def _row(run: MetricRun) -> list[str]:
         figure(run.system_score, 4),
         str(undefined),
     ]
-
-
-def _against(configurations: list[Configuration], human: str) -> list[Configuration]:
-    if not any(queries.takes_one(one) for one in configurations):
-        raise ConfigurationError("--references: none of the metrics compares with human references")
-    return [queries.with_human_reference(one, human.strip()) for one in configurations]

@@ -16,7 +16,7 @@ from annotations.console import (
     parse_integer,
 )
 from annotations.corpora.queries import NotFound, version_of
-from common.tables.dash import Dash
+from common.tables.numerals import Dash
 from workers.training import actions, execution, queries
 from workers.training.core import processes
 from workers.training.core.settings import Precision, TrainingError

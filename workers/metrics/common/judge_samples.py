@@ -54,7 +54,7 @@ class _Gathered:
     asks: list[int]
     answered: list[bool]
     reported_models: set[str] = field(default_factory=set)
-    said: str = ""
+    raw_text: str = ""
     reason: str = ""
     remark: str = ""
     forms: set[str] = field(default_factory=set)
@@ -143,7 +143,7 @@ class Samples:
             gathered.reason = (
                 f"the endpoint refuses to judge it: {answer.error[:MAX_ANSWER_CHARACTERS]}"
             )
-            gathered.said = answer.error[:MAX_ANSWER_CHARACTERS]
+            gathered.raw_text = answer.error[:MAX_ANSWER_CHARACTERS]
         elif self._is_read(gathered, call, answer):
             self._has_number = True
             if form := answer.sent.words():
@@ -174,7 +174,7 @@ class Samples:
     def _without_number(self, gathered: _Gathered, call: Call, answer: Answer) -> Call | None:
         """The same once more where that may help: in another form if one was learned, or with
         another seed."""
-        gathered.said = answer.text[:MAX_ANSWER_CHARACTERS]
+        gathered.raw_text = answer.text[:MAX_ANSWER_CHARACTERS]
         is_outdated = self.learner is not None and answer.sent != self.learner.dialect
         has_learned = self.learner is not None and self.learner.no_number(call.request, answer)
         self._last = _quoted(answer)
@@ -259,7 +259,7 @@ class Samples:
             },
             mass=gathered.mass,
             chances=gathered.chances,
-            said="" if read else gathered.said,
+            said="" if read else gathered.raw_text,
         )
         if not read:
             return Reading(Undefined(gathered.reason or "it was not judged"), trace)

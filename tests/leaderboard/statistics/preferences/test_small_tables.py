@@ -16,9 +16,11 @@ from leaderboard.statistics.preferences.bradley_terry import elo, resampled_stre
 from leaderboard.statistics.preferences.connectivity import is_strongly_connected, why_undefined
 from leaderboard.statistics.preferences.covariates import (
     CovariateFit,
+    Style,
     fit_with_covariates,
     relative_difference,
     scaled,
+    style_of,
 )
 from leaderboard.statistics.preferences.davidson import davidson
 from leaderboard.statistics.preferences.metric_pairs import (
@@ -28,7 +30,6 @@ from leaderboard.statistics.preferences.metric_pairs import (
     metric_on_pairs,
     score_differences,
 )
-from leaderboard.statistics.preferences.style import Style, style_of
 from leaderboard.statistics.preferences.uncertainty import (
     clustered,
     pairwise_p,
