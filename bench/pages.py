@@ -78,7 +78,7 @@ AT_A_MILLION = (
     "agreement, dialogue",
     "runs",
 )
-OF_CONVERSATIONS = ("corpus", "dialogues", "late dialogue", "runs")
+OF_CONVERSATIONS = ("corpus", "dialogues", "dialogue", "late dialogue", "runs", "all runs")
 PAGES["late dialogue"] = f"/corpora/{SLUG}/dialogues/9000/"
 
 

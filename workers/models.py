@@ -143,6 +143,31 @@ class MetricRun(Job):
         transaction.on_commit(say, robust=True)
 
 
+class ScoreChunk(models.Model):
+    """A hundred scores of a run in a row, by their index in the chunk, for who wants a few.
+
+    A copy that the database writes (triggers of migration 0005) when a run's lists are stored, and
+    deletes with the run. ``number`` is that of the chunk, ``level`` says of which list.
+    """
+
+    SIZE: ClassVar = 100
+
+    run = models.ForeignKey(
+        MetricRun, on_delete=models.DO_NOTHING, related_name="chunks", db_index=False
+    )
+    level = models.CharField(max_length=8)
+    number = models.PositiveIntegerField()
+    scores = models.JSONField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "level", "number"], name="score_chunk_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.level}s of {self.run_id} from {self.number * self.SIZE}"
+
+
 class QueueSeen(models.Model):
     """When a worker that takes from this queue last said so (``workers.runs.presence``)."""
 

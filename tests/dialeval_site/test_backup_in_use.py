@@ -225,4 +225,5 @@ def test_log_ins_are_left_out_and_everything_else_is_in(
         "annotations_attemptcount",
         "annotations_siteidentity",
         "django_migrations",
+        "workers_scorechunk",
     }

@@ -58,16 +58,16 @@ def test_a_site_that_has_all_is_ready(client: Client) -> None:
 def test_a_migration_that_is_not_applied_is_no_readiness(client: Client) -> None:
     """As after an update of the code before ``migrate``: what ``migrate --check`` refuses."""
     applied = MigrationRecorder(connection).migration_qs.filter(
-        app="workers", name="0004_queue_seen"
+        app="workers", name="0006_chunks_of_stored_scores"
     )
     assert applied.delete()[0] == 1
     try:
         found = told(client, 503)
     finally:
-        MigrationRecorder(connection).record_applied("workers", "0004_queue_seen")
+        MigrationRecorder(connection).record_applied("workers", "0006_chunks_of_stored_scores")
     assert found["status"] == "not ready"
     assert found["checks"]["migrations"]["reason"] == (
-        "1 migrations are to be applied, first workers.0004_queue_seen"
+        "1 migrations are to be applied, first workers.0006_chunks_of_stored_scores"
     )
     assert found["checks"]["database"]["ok"]
 

@@ -67,7 +67,8 @@ PAGES = """
 import re
 from django.test import Client
 client = Client(headers={"host": "localhost"})
-for page in ("corpora/demo/systems", "corpora/demo/metrics", "corpora/demo/agreement", "challenges/demo-challenge"):
+PATHS = ("systems", "metrics", "agreement", "dialogues/0")
+for page in (*(f"corpora/demo/{one}" for one in PATHS), "challenges/demo-challenge"):
     path = f"/{page}/"
     answer = client.get(path)
     assert answer.status_code == 200, path

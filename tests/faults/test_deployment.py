@@ -310,7 +310,7 @@ def test_a_schema_that_waits_for_migrations_is_not_ready(deployed: Deployed) -> 
     deployed.site.python(
         "from django.db.migrations.recorder import MigrationRecorder as R; from django.db import "
         "connection\nR(connection).migration_qs.filter(app='workers', "
-        "name='0004_queue_seen').delete()"
+        "name='0006_chunks_of_stored_scores').delete()"
     )
     deployed.start_loaded_web()
     wait_until(lambda: deployed.ask("/health/")[0] == 200, 120, "the process lives")
@@ -318,10 +318,10 @@ def test_a_schema_that_waits_for_migrations_is_not_ready(deployed: Deployed) -> 
     assert found["http"] == 503
     assert (
         found["checks"]["migrations"]["reason"]
-        == "1 migrations are to be applied, first workers.0004_queue_seen"
+        == "1 migrations are to be applied, first workers.0006_chunks_of_stored_scores"
     )
     assert deployed.site.manage("migrate", "--check", check=False).returncode == 1
-    deployed.site.manage("migrate", "workers", "0004", "--fake")
+    deployed.site.manage("migrate", "workers", "0006", "--fake")
     assert deployed.ready()["http"] == 200
 
 

@@ -244,6 +244,21 @@ print(json.dumps([agreement_of(version, "overall", "turn", resamples=0), before,
         assert numbers_in(agreement).get(name) == pytest.approx(value), name
 
 
+def test_scores_of_the_old_runs_are_in_chunks(upgraded: tuple[Site, Stored]) -> None:
+    """A release before 0.3.0 stored lists alone."""
+    site, stored = upgraded
+    code = """
+from workers.models import MetricRun
+runs = [run for run in MetricRun.objects.filter(state="done") if run.turn_scores]
+print(json.dumps([[run.turn_scores, [chunk.scores[str(index)]
+    for chunk in run.chunks.filter(level="turn").order_by("number") for index in range(len(chunk.scores))]]
+    for run in runs]))
+"""
+    found = asked(site, stored, code)
+    assert found
+    assert [chunked for _, chunked in found] == [scores for scores, _ in found]
+
+
 def numbers_in(document: Any, name: str = "") -> dict[str, float]:
     """Statistics (``value``, and what is counted) by their way through the document."""
     if isinstance(document, dict):

@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from django.db.models import Case, Count, F, Func, Q, QuerySet, TextField, Value, When
-from django.db.models.fields.json import KeyTransform
 
 from annotations.corpora.queries import (
     NotFound,
@@ -26,8 +25,7 @@ from common import clock
 from workers.metrics.base import Example
 from workers.metrics.common.configuration import Configuration, ConfigurationError
 from workers.metrics.common.options import HUMAN, REFERENCES
-from workers.metrics.registry import all_metrics
-from workers.models import MetricRun
+from workers.models import MetricRun, ScoreChunk
 
 _NAMED = re.compile(r"([^@]+)(?:@v(\d+)(?:-([0-9a-f]+))?)?")
 
@@ -265,63 +263,54 @@ def turn_scores_at(
     version: CorpusVersion, turn: Turn, systems: Collection[int] | None = None
 ) -> dict[int, list[TurnScore]]:
     """For each system (pk), or each of ``systems``, the scores at one turn, in the order of
-    configurations.
-
-    The database takes the one score out of each run's list: a page wants one of a hundred thousand.
-    """
+    configurations."""
     earlier = Turn.objects.filter(
         dialogue__version=version, dialogue__position__lt=turn.dialogue.position
     )
     in_dialogue = [one for one in turn.dialogue.turns.all() if one.number < turn.number]
-    place = str(earlier.count() + len(in_dialogue))
-    runs = _of(runs_of(version), systems).filter(state=MetricRun.State.DONE)
-    rows = list(
-        runs.order_by("configuration").values_list(
-            *("pk", "system_id", "configuration"),
-            KeyTransform(place, "turn_scores"),
-            _TextUnder(place, "remarks"),
-        )
-    )
-    without = runs.filter(pk__in=[row[0] for row in rows if row[3] is None], dialogue_scores=[])
-    reasons = dict(without.values_list("pk", _TextUnder(place, "undefined")))
-    scores: dict[int, list[TurnScore]] = {}
-    for pk, system_id, configuration, score, remark in rows:
-        reason = reasons.get(pk)
-        if score is not None or reason:  # a metric that has no turn scores has neither
-            turn_score = TurnScore(configuration, score, reason or "", remark or "")
-            scores.setdefault(system_id, []).append(turn_score)
-    return scores
+    return _scores_at("turn", earlier.count() + len(in_dialogue), version, systems)
 
 
 def dialogue_scores_at(
     version: CorpusVersion, dialogue: Dialogue, systems: Collection[int] | None = None
 ) -> dict[int, list[TurnScore]]:
     """The same of a whole dialogue: what metrics that score dialogues say of each system in it."""
-    place = str(version.dialogues.filter(position__lt=dialogue.position).count())
-    of_dialogues = [metric.name for metric in all_metrics().values() if "turn" not in metric.levels]
-    of_these = _of(runs_of(version), systems).filter(
-        state=MetricRun.State.DONE, metric__in=of_dialogues
-    )
-    rows = (
-        of_these.exclude(dialogue_scores=[])
+    earlier = version.dialogues.filter(position__lt=dialogue.position)
+    return _scores_at("dialogue", earlier.count(), version, systems)
+
+
+def _scores_at(
+    level: str, place: int, version: CorpusVersion, systems: Collection[int] | None
+) -> dict[int, list[TurnScore]]:
+    """The database takes the one score out of its chunk: a page wants one of a hundred thousand."""
+    runs = runs_of(version).filter(state=MetricRun.State.DONE)
+    if systems is not None:
+        runs = runs.filter(system__in=systems)
+    number, index = divmod(place, ScoreChunk.SIZE)
+    rows = list(
+        runs.filter(chunks__level=level, chunks__number=number)
         .order_by("configuration")
         .values_list(
-            *("system_id", "configuration"),
-            KeyTransform(place, "dialogue_scores"),
-            _TextUnder(place, "undefined"),
-            _TextUnder(place, "remarks"),
+            *("pk", "system_id", "configuration"),
+            _TextUnder(str(index), "chunks__scores"),
+            _TextUnder(str(place), "remarks"),
         )
     )
+    without = runs.filter(pk__in=[row[0] for row in rows if row[3] is None])
+    reasons = dict(without.values_list("pk", _TextUnder(str(place), "undefined")))
     scores: dict[int, list[TurnScore]] = {}
-    for system_id, configuration, score, reason, remark in rows:
-        turn_score = TurnScore(configuration, score, reason or "", remark or "")
-        scores.setdefault(system_id, []).append(turn_score)
+    for pk, system_id, configuration, written, remark in rows:
+        score = None if written is None else float(written)
+        reason = reasons.get(pk) or ""
+        if score is not None or reason:
+            turn_score = TurnScore(configuration, score, reason, remark or "")
+            scores.setdefault(system_id, []).append(turn_score)
     return scores
 
 
 class _TextUnder(Func):
-    """The text that an object of a JSON column has under a key of digits, which ``KeyTransform``
-    takes for a place in a list; None where it has none."""
+    """What an object of a JSON column has under a key of digits, which ``KeyTransform`` takes for a
+    place in a list; None where it has nothing. A number is a text on PostgreSQL alone."""
 
     function = "JSONB_EXTRACT_PATH_TEXT"
 
@@ -331,10 +320,6 @@ class _TextUnder(Func):
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> tuple[str, Any]:
         path = {"template": "JSON_EXTRACT(%(expressions)s || '\"')", "arg_joiner": ", '$.\"' || "}
         return super().as_sql(compiler, connection, **path, **context)
-
-
-def _of(runs: QuerySet[MetricRun], systems: Collection[int] | None) -> QuerySet[MetricRun]:
-    return runs if systems is None else runs.filter(system__in=systems)
 
 
 def runs_for(

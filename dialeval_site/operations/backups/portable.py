@@ -15,10 +15,15 @@ from django.apps import apps
 from django.db import connection
 from django.db.models import Field, Model
 
-LEFT_OUT = ("django_session", "annotations_siteidentity", "annotations_attemptcount")
+LEFT_OUT = (
+    "django_session",
+    "annotations_siteidentity",
+    "annotations_attemptcount",
+    "workers_scorechunk",
+)
 """Log-ins: whoever is logged in logs in again. They are worth nothing under another SECRET_KEY, and
 much to a thief. A site's identity: what is restored elsewhere is another site. Counts of attempts:
-they are of the last hour."""
+they are of the last hour. Chunks of scores: triggers make them of the runs that are restored."""
 MADE_BY_MIGRATIONS = (
     "annotations_siteidentity",
     "auth_group",
