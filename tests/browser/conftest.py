@@ -18,7 +18,7 @@ from tests.browser.stage import Stage, set_up
 from tests.browser.visit import Visit, visitors
 from tests.ci import is_ci
 
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
 """As long as clicks wait: five seconds, Playwright's own, are short where a machine builds other
 things beside."""
 

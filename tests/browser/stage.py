@@ -70,9 +70,9 @@ half a minute of a processor. The statistics of which a worker thinks by itself 
 the worker of each copy would compute them."""
 
 
-SELDOM_SWEPT = {"DIALEVAL_SWEEP_SECONDS": "2"}
+SELDOM_SWEPT = {"DIALEVAL_SWEEP_SECONDS": "4", "DIALEVAL_LEASE_SECONDS": "60"}
 """Nobody dies here, and the worker lives as long as all tests: two sweeps a second take a twelfth of
-a processor."""
+a processor. Of a test that does a worker's part and is held up the worker takes nothing over."""
 
 
 @contextmanager

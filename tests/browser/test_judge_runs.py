@@ -19,7 +19,7 @@ from tests.site import Site
 MODEL = "judge-a"
 RESPONSES = 45
 """Of the hostile corpus: 3 systems at 5 turns of 3 dialogues."""
-TAKES = 90_000
+TAKES = 240_000
 """Milliseconds for a worker to come to the end of something, on a busy machine."""
 
 

@@ -75,7 +75,7 @@ def test_two_ticks_lead_to_the_comparison(visit: Callable[..., Visit]) -> None:
     page.wait_for_url("**/metrics/compare/?*first=*second=*")
     page.locator(".verdicts, .waiting").first.wait_for()
     # A worker computes it, and the page comes by itself
-    page.locator(".verdicts").wait_for(timeout=60_000)
+    page.locator(".verdicts").wait_for(timeout=240_000)
     # its plots are asked for only now, and the page comes once more with them
     visitor.see_numbers()
     expect(page.locator(".verdicts dt")).to_have_text(

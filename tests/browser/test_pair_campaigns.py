@@ -33,8 +33,6 @@ print(json.dumps([
 
 def prefer(page: Page, keys_first: str, keys_second: str) -> None:
     """All items, for the system ``oak``, wherever it stands: its answers begin with its letter."""
-    page.get_by_role("button", name="Take part").click()
-    see_arms(page)
     while True:
         page.wait_for_load_state("load")
         arms = page.locator("#item-place .item:visible .arm")
@@ -70,7 +68,7 @@ def see_arms(page: Page) -> None:
 @pytest.mark.parametrize(
     ("slug", "kind", "template", "first", "second", "items", "aspects"),
     [
-        ("pairwise", "two responses, side by side", "pairwise", "1", "3", 2, ["Preference"]),
+        ("three-way", "two responses, side by side", "pairwise", "1", "3", 2, ["Preference"]),
         ("graded", "two responses, side by side", "pairwise-graded", "2", "4", 2, ["Preference"]),
         ("seven", "two responses, side by side", "pairwise-graded-7", "2", "6", 2, ["Preference"]),
         (
@@ -114,7 +112,11 @@ def test_pairs_from_template_to_leaderboard(
     page.get_by_role("button", name="Open the campaign").click()
     expect(page.get_by_text("The campaign is open")).to_be_visible()
     for role in ("rater", "participant"):
-        prefer(visit(role=role).go(f"/rate/{slug}/"), first, second)
+        rater = visit(role=role).go(f"/rate/{slug}/")
+        rater.get_by_role("button", name="Take part").click()
+        if role == "rater":
+            see_arms(rater)
+        prefer(rater, first, second)
     page = organiser.go(f"/campaigns/{slug}/")
     page.get_by_role("button", name="Close the campaign").click()
     page = organiser.go(f"/campaigns/{slug}/ratings/")

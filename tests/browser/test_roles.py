@@ -86,7 +86,7 @@ def test_an_organiser_computes_a_metric_and_the_leaderboard_gains_it(
     page.get_by_role("button", name=COMPUTE).click()
     progress = page.locator("#run-progress")
     try:
-        progress.get_by_text("Nothing is running or queued").wait_for(timeout=90_000)
+        progress.get_by_text("Nothing is running or queued").wait_for(timeout=240_000)
     except TimeoutError as late:
         raise AssertionError(f"{progress.inner_text()}\n{stage.site.logs()}") from late
     # 3 systems, scored by three metrics before

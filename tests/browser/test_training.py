@@ -28,7 +28,7 @@ import json
 from workers.training.models import Training
 print(json.dumps(Training.objects.filter(name={name!r}).values("curves", "validations", "revision", "error").get()))
 """
-MOST_MILLISECONDS = 120_000
+MOST_MILLISECONDS = 400_000
 """Of a worker that loads torch on a machine with much else to do; the training itself takes
 seconds."""
 

@@ -51,7 +51,7 @@ def test_ten_minutes(visit: Callable[..., Visit], stage: Stage, tmp_path: Path) 
     expect(page.get_by_role("table").first).to_contain_text("rater 2")
     tabs.get_by_role("link", name="Agreement").click()
     # A worker computes it
-    expect(page.locator("#live-agreement")).to_contain_text("28 of 28", timeout=60_000)
+    expect(page.locator("#live-agreement")).to_contain_text("28 of 28", timeout=240_000)
     tabs.get_by_role("link", name="Ratings").click()
     with page.expect_download() as download:
         page.get_by_role("link", name="Ratings (CSV)").click()

@@ -15,7 +15,7 @@ WIDE, NARROW, HEIGHT = 1440, 390, 900
 PHONE = 600
 """Windows below this width are touched."""
 LOG_IN = "/accounts/login/"
-COMPUTED_WITHIN = 90_000
+COMPUTED_WITHIN = 240_000
 """A worker may have just been started, or have other things to do."""
 PASSWORDS = {
     "organiser": "demo-organiser",
@@ -143,7 +143,7 @@ class Held:
 
     def request(self, number: int) -> Route:
         """The browser tells of it when it likes, and only while something waits for the browser."""
-        for _ in range(200):
+        for _ in range(1200):
             if len(self.routes) > number:
                 break
             self.page.wait_for_timeout(100)
@@ -180,7 +180,7 @@ def visitors(
             java_script_enabled=script,
             has_touch=width < PHONE,
         )
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(60_000)
         one = Visit(context.new_page(), address, script)
         visits.append(one)
         if role in kept:

@@ -9,6 +9,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import httpx2
@@ -150,6 +151,7 @@ def answers_of(reader: httpx2.Client) -> dict[str, httpx2.Response]:
     return found
 
 
+@cache
 def kind_of(path: str) -> tuple[object, ...] | None:
     """The page's name and which of its queries are asked for; None of other sites' and of files."""
     parts = urlsplit(path)
