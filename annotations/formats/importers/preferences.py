@@ -3,7 +3,7 @@ without ``prompt``, as texts, messages or transcripts (HH-RLHF)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from annotations.formats.importers.chat_messages import (
     rest_of,
     system_prompt,
 )
+from annotations.formats.importers.column_mapping import plain_name
 from annotations.formats.importers.crossed import Answers, CrossedDialogue, same_words
 from annotations.formats.importers.fields import JsonObject, kind_of
 from annotations.formats.importers.heads import DATASET, with_head
@@ -30,9 +31,51 @@ from annotations.formats.records import ASSISTANT, Message, PreferenceRecord, Ra
 Messages = tuple[Message, ...]
 
 CHOSEN, REJECTED = "chosen", "rejected"
+_PAIRS = (
+    *((CHOSEN, REJECTED), ("preferred", "rejected"), ("accepted", "rejected")),
+    *(("preferred", "dispreferred"), ("preferred", "nonpreferred"), ("preferred", "unpreferred")),
+    *(("better", "worse"), ("winner", "loser"), ("winning", "losing"), ("win", "lose")),
+    *(("best", "worst"), ("good", "bad"), ("positive", "negative"), ("pos", "neg")),
+    *(("w", "l"), ("j", "k")),
+)
+"""Words for the preferred response and the other one. ``w`` and ``l`` are those of Rafailov et al.
+(2023, NeurIPS); of ``j`` and ``k`` (StackExchange Paired) ``j`` was rated better."""
+_FROM_BARE = 10
+"""Pairs before this place are names of fields by themselves."""
+_STEMS = (
+    *("response", "answer", "output", "completion", "reply", "text", "summary", "generation"),
+    *("candidate", "message", "messages", "conversation", "y"),
+)
 _SCORE_KEYS = ("score_{}", "{}_score", "{}-score", "rating_{}", "{}_rating", "{}-rating")
 _PROMPT_KEYS = ("prompt", "instruction", "question", "query", "input")
 _MODEL_KEYS = ("{}_model", "{}-model", "model_{}")
+
+
+def preferred_fields(keys: Collection[str]) -> tuple[str, str] | None:
+    """The fields of a preferred response and of the one that it is preferred to.
+
+    Args:
+        keys: of a record.
+
+    Returns:
+        Their names, which say which is which (``chosen`` and ``rejected``, ``better_response`` and
+        ``worse_response``, ``response_j`` and ``response_k``); None where there are none.
+    """
+    plain = {plain_name(key): key for key in sorted(keys, reverse=True)}
+    for number, pair in enumerate(_PAIRS):
+        bare = (pair,) if number < _FROM_BARE else ()
+        stemmed = [
+            names
+            for stem in _STEMS
+            for names in (
+                (f"{stem}{pair[0]}", f"{stem}{pair[1]}"),
+                (f"{pair[0]}{stem}", f"{pair[1]}{stem}"),
+            )
+        ]
+        for better, worse in (*bare, *stemmed):
+            if better in plain and worse in plain:
+                return plain[better], plain[worse]
+    return None
 
 
 def messages_in_field(row: JsonObject, key: str, role: str) -> Messages | None:
@@ -118,22 +161,19 @@ def add_pair(
     return samples[0], samples[1]
 
 
-def records_of_row(row: JsonObject, number: int) -> Iterator[Placed]:
+def records_of_row(row: JsonObject, number: int, fields: tuple[str, str]) -> Iterator[Placed]:
     """Read one preference.
 
     Args:
-        row: an object with ``chosen`` and ``rejected``, perhaps ``prompt``, the systems'
-            ``chosen_model`` and ``rejected_model``, and scores ``score_chosen`` and
-            ``score_rejected``.
+        row: an object with the two fields, perhaps ``prompt``, the systems' ``chosen_model`` and
+            ``rejected_model``, and scores ``score_chosen`` and ``score_rejected``.
         number: of the record, from 1; the dialogue's id.
+        fields: of the preferred response and of the other one, as in ``preferred_fields``.
 
     Returns:
         Iterator over the dialogue, two responses, the scores and the preference.
     """
-    chosen, rejected = (
-        messages_in_field(row, CHOSEN, ASSISTANT),
-        messages_in_field(row, REJECTED, ASSISTANT),
-    )
+    chosen, rejected = (messages_in_field(row, field, ASSISTANT) for field in fields)
     prompt_key = next((key for key in _PROMPT_KEYS if row.value.get(key)), "")
     prompt = messages_in_field(row, prompt_key, USER) if prompt_key else ()
     system_key, system_message = system_prompt(row)
@@ -144,16 +184,16 @@ def records_of_row(row: JsonObject, number: int) -> Iterator[Placed]:
     if chosen is None or rejected is None or prompt is None or None in systems:
         return
     if not chosen or not rejected:
-        row.complain(CHOSEN if not chosen else REJECTED, "is empty: no answer")
+        row.complain(fields[bool(chosen)], "is empty: no answer")
         return
     chosen, rejected, prompt = _apart(chosen, rejected, prompt)
     score_keys = [_key_in(row, _SCORE_KEYS, arm) for arm in (CHOSEN, REJECTED)]
     if system_message and not any(one.role == SYSTEM for one in prompt):
         prompt = (system_message, *prompt)
-    known = ("prompt", prompt_key, system_key, CHOSEN, REJECTED, *model_keys, *score_keys)
+    known = ("prompt", prompt_key, system_key, *fields, *model_keys, *score_keys)
     dialogue = CrossedDialogue(str(number), row.where, prompt, rest_of(row, known))
     names = (systems[0] or CHOSEN, systems[1] or REJECTED)
-    samples = add_pair(dialogue, chosen, rejected, names, row.where, (CHOSEN, REJECTED))
+    samples = add_pair(dialogue, chosen, rejected, names, row.where, fields)
     for key, arm, system, sample in zip(
         score_keys, (CHOSEN, REJECTED), names, samples, strict=True
     ):
@@ -206,10 +246,12 @@ def _key_in(row: JsonObject, patterns: tuple[str, ...], arm: str) -> str:
 
 def _body(path: Path, problems: Problems) -> Iterator[Placed]:
     is_table = not holds_json(path)
+    fields: tuple[str, str] | None = None
     for number, row in numbered_rows(path, problems):
         if is_table:
             row = replace(row, value={key: _of_cell(key, one) for key, one in row.value.items()})
-        yield from records_of_row(row, number)
+        fields = fields or preferred_fields(row.value)
+        yield from records_of_row(row, number, fields or (CHOSEN, REJECTED))
 
 
 def _of_cell(key: str, cell: str) -> Any:
@@ -219,12 +261,20 @@ def _of_cell(key: str, cell: str) -> Any:
 
 
 def _detect(sample: FileSample) -> float:
-    return 0.8 if sample.keys >= {CHOSEN, REJECTED} else 0.0
+    if sample.keys >= {CHOSEN, REJECTED}:
+        return 0.8
+    fields = preferred_fields(sample.keys) if sample.is_of_rows else None
+    values = [row.get(field) for row in sample.rows for field in fields or ()]
+    # Numbers are counts of won and lost
+    is_text = any(isinstance(one, str | list) and one for one in values)
+    return 0.65 if is_text and not any(number_in(str(one)) for one in values) else 0.0
 
 
 _DESCRIPTION = """\
 A JSON array, JSON lines or a table: one preference a record, `chosen` over `rejected`, each a text,
-a list of messages, or a transcript (`Human:` and `Assistant:`, as in HH-RLHF). `prompt` is what
+a list of messages, or a transcript (`Human:` and `Assistant:`, as in HH-RLHF). The two may have
+other names that say which is preferred: `better_response` and `worse_response`, `winner` and
+`loser`, `response_j` and `response_k` (StackExchange Paired: `j` was rated better). `prompt` is what
 stands before both; where it is missing, their common beginning is. A prompt that they repeat is not
 repeated. Each record is a dialogue with two responses, of the systems `chosen_model` and
 `rejected_model`, else `chosen` and `rejected`, and one preference by the rater `dataset`.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection as Names
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.chat_messages import parsed_json
@@ -22,7 +22,7 @@ from annotations.formats.importers.collected import (
 from annotations.formats.importers.column_mapping import NAMES, plain_name
 from annotations.formats.importers.crossed import VotesOfOne, refuse_large
 from annotations.formats.importers.data_files import data_size
-from annotations.formats.importers.problems import Problems, Where
+from annotations.formats.importers.problems import ImportFailed, Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.speakers import with_prompt
 from annotations.formats.importers.table_source import is_missing, number_in, read_rows
@@ -30,7 +30,10 @@ from annotations.formats.records import PreferenceRecord
 
 Preferred = Literal["a", "b", "tie", "both_bad"]
 
-_ARMS = (("a", "b"), ("1", "2"), ("0", "1"), ("left", "right"), ("first", "second"))
+_ARMS = (
+    *(("a", "b"), ("1", "2"), ("0", "1"), ("left", "right"), ("first", "second")),
+    *(("x", "y"), ("j", "k")),
+)
 _RESPONSES = (
     *("response", "answer", "output", "completion", "reply", "text", "summary", "generation"),
     *("candidate", "humanref", "modelresponse", "systemresponse"),
@@ -43,7 +46,7 @@ _BOTH_SYSTEMS = "cmpkey"
 _BOTH_SCORES = "score"
 _JUDGES_OWN = ("instruction", "input", "output")
 _SCORES = ("score", "rating")
-_VOTES = (
+VOTES = (
     *("winner", "preference", "preferred", "vote", "choice", "chosen", "better", "verdict"),
     *("betterresponse", "betterresponseid", "overallpreference", "preferredresponse"),
     *("preferredmodel", "judgment", "judgement", "labels", "label", "preferencestrength"),
@@ -54,8 +57,7 @@ _SCORES_AHEAD = re.compile(
     r"\s{0,9}(\d{1,3}(?:\.\d{1,9})?)[ ,]{1,9}(\d{1,3}(?:\.\d{1,9})?)\s{0,9}\n"
 )
 _FIRST_ROWS = 1_000
-"""By which a scale from −3 to 3 (HelpSteer) is known."""
-_TIES = frozenset(
+TIES = frozenset(
     [
         *("tie", "ties", "tied", "equal", "same", "draw", "both", "neutral", "neither"),
         *("aboutthesame", "thesame", "aboutequal", "equallygood", "nopreference", "bothgood"),
@@ -95,7 +97,9 @@ class _Columns:
     comment: str
 
     @classmethod
-    def of(cls, keys: Names[str]) -> _Columns | None:
+    def of(cls, keys: Names[str], rows: Sequence[Mapping[str, Any]] = ()) -> _Columns | None:
+        """The columns of a table, by their names and, for a vote under another name, by the cells
+        of its first rows; None where two responses or what compares them are not there."""
         plain = {plain_name(key): key for key in reversed(list(keys))}
         if judged := {name[4:]: key for name, key in plain.items() if name.startswith("orig")}:
             # Prometheus: the plain names are those of the judge's prompt
@@ -123,21 +127,36 @@ class _Columns:
             of_systems = (pair(_SYSTEMS, one)[1] for one in (arms, *_ARMS))
             systems = next((one for one in of_systems if one[0]), ("", ""))
             _, scores = pair(_SCORES, arms)
-            votes = tuple(filter(None, [one(_VOTES)])) or tuple(
+            votes = tuple(filter(None, [one(VOTES)])) or tuple(
                 sorted(key for key in keys if _VOTE_OF_RATER.fullmatch(key))
             )
             both_scores = "" if scores[0] or votes else one((_BOTH_SCORES,))
+            is_judged = bool(votes or scores[0] or both_scores)
             prompts: tuple[str, ...] = (one((*NAMES["prompt"], "questionbody")),)
             if prompts == (plain.get("instruction"),) and "input" in plain:
                 prompts += (plain["input"],)
-            if votes or scores[0] or both_scores:
-                return cls(
-                    *(arms, stem, responses, systems, one((_BOTH_SYSTEMS,)), scores, both_scores),
-                    *(votes, one(NAMES["conversation"])),
-                    *(one(NAMES["context"]), prompts),
-                    *(one(NAMES["rater"]), one(NAMES["aspect"]), one(NAMES["comment"])),
-                )
+            columns = cls(
+                *(arms, stem, responses, systems, one((_BOTH_SYSTEMS,)), scores, both_scores),
+                *(votes, one(NAMES["conversation"])),
+                *(one(NAMES["context"]), prompts),
+                *(one(NAMES["rater"]), one(NAMES["aspect"]), one(NAMES["comment"])),
+            )
+            if not is_judged:
+                named = [key for key in keys if columns.is_vote(key, rows)]
+                columns, is_judged = replace(columns, votes=tuple(named)), len(named) == 1
+            if is_judged:
+                return columns
         return None
+
+    def is_vote(self, key: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether all cells of a column name one of the two or a tie, in words: 0 and 1 may count
+        anything."""
+        written = {str(row.get(key, "")).strip() for row in rows} - {""}
+        votes = {
+            None if number_in(one) is not None else self.preferred(one, ("", " "), False)
+            for one in written
+        }
+        return key not in self.used() and None not in votes and bool(votes & {"a", "b"})
 
     def used(self) -> set[str]:
         pairs = (*self.responses, *self.systems, *self.scores, *self.votes, *self.prompts)
@@ -167,7 +186,7 @@ class _Columns:
             word = str(int(number))
         if self.stem == _WHOLE_NUMBER_SAYS_A_WON and word in ("0", "1"):
             return "a" if word == "1" else "b"
-        if word in _TIES or (word == "0" and self.arms == ("1", "2")):
+        if word in TIES or (word == "0" and self.arms == ("1", "2")):
             return "tie"
         if word in _BAD:
             return "both_bad"
@@ -205,21 +224,24 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     is_signed = False
     for line, row in read_rows(path, problems):
         if columns is None:
-            columns = _Columns.of(row)
+            first_rows = _first_rows(path)
+            columns = _Columns.of(row, first_rows)
             if columns is None:
                 problems.stop(line, "", "has not the columns of two responses and of a vote")
-            is_signed = _is_signed(path, columns)
+            is_signed = len(columns.votes) == 1 and any(
+                (number_in(one[columns.votes[0]]) or 0) < 0 for one in first_rows
+            )
         _take(row, columns, line, collection, ids, votes, is_signed)
     yield from collection.records()
 
 
-def _is_signed(path: Path, columns: _Columns) -> bool:
-    """Whether votes are on a scale below and above 0 (HelpSteer: −3 is for the first one)."""
-    numbers = (
-        number_in(row.get(columns.votes[0], ""))
-        for _, row in islice(read_rows(path, Problems(path.name)), _FIRST_ROWS)
-    )
-    return len(columns.votes) == 1 and any(one is not None and one < 0 for one in numbers)
+def _first_rows(path: Path) -> list[dict[str, str]]:
+    """By which a vote is known, and a scale below and above 0 (HelpSteer: −3 is for the first
+    one)."""
+    try:
+        return [row for _, row in islice(read_rows(path, Problems(path.name)), _FIRST_ROWS)]
+    except ImportFailed:  # the reading meets the same fault, and tells it
+        return []
 
 
 def _take(
@@ -262,7 +284,8 @@ def _take(
             problems.skip(line, heading, "is empty: no vote")
         elif preferred is None:
             arms = " nor ".join(columns.arms)
-            problems.add(line, heading, f"names neither {arms}, nor a tie: {written[:50]!r}")
+            message = f"names neither {arms}, nor a tie: {written[:50]!r}; write one of these"
+            problems.add(line, heading, message)
         else:
             record = PreferenceRecord(
                 *(name, 0, *systems, preferred, voter),
@@ -322,16 +345,16 @@ def _preferred(
 def _detect(sample: FileSample) -> float:
     if not sample.is_of_rows:
         return 0.0
-    return 0.7 if _Columns.of(sorted(sample.keys)) else 0.0
+    return 0.7 if _Columns.of(sorted(sample.keys), sample.rows) else 0.0
 
 
 _DESCRIPTION = """\
 CSV, XLSX, Parquet, a JSON array or JSON lines: one comparison a row, two responses (`response_a`
 and `response_b`, `answer_1` and `answer_2`, `output_left` and `output_right`, …) to a `prompt` or
-`context`, and a vote (`winner`, `preference`, `choice`, …): `A`, `B`, `model_a`, a system's name,
-`tie`, `both bad`. `model_a` and `model_b` name the systems, else the columns of the responses do;
-`annotator`, `aspect`, `comment`, an id and two scores (`score_a`, `score_b`) are known, too. All
-other columns are metadata of the preference."""
+`context`, and a vote (`winner`, `preference`, `choice`, …, or the only column of such words): `A`,
+`B`, `model_a`, a system's name, `tie`, `both bad`. `model_a` and `model_b` name the systems, else
+the columns of the responses do; `annotator`, `aspect`, `comment`, an id and two scores (`score_a`,
+`score_b`) are known, too. All other columns are metadata of the preference."""
 _EXAMPLE = """\
 prompt,response_a,response_b,model_a,model_b,winner,annotator
 Is the oven hot?,Not yet.,Hot!,baker,cook,A,ann

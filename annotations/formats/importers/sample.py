@@ -115,6 +115,16 @@ class FileSample:
         return first if isinstance(first, dict) else {}
 
     @property
+    def rows(self) -> list[Mapping[str, Any]]:
+        """The first records that are objects, or rows of a table by their headings."""
+        if self.kind != "table":
+            return [one for one in self.records if isinstance(one, dict)]
+        lines = [tuple(map(str.strip, row)) for row in self.cells]
+        place = next((at for at, row in enumerate(lines) if self.keys <= set(row)), 0)
+        heading, *rows = lines[place:] or ((),)
+        return [dict(zip(heading, row, strict=False)) for row in rows]
+
+    @property
     def is_of_rows(self) -> bool:
         """Whether it is laid out as rows of a table, and has no more columns than one may have."""
         is_laid_out = self.kind in ("table", "rows", "json lines", "json array")

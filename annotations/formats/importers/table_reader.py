@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,6 +27,7 @@ from annotations.formats.importers.collected import (
     clean_name,
 )
 from annotations.formats.importers.column_mapping import Column, TableMapping
+from annotations.formats.importers.heads import position_rater
 from annotations.formats.importers.problems import ImportFailed, Problems, Where
 from annotations.formats.importers.speakers import conversation, with_prompt
 from annotations.formats.importers.table_source import is_missing, number_in
@@ -71,8 +73,9 @@ def records_of_table(
 
     Returns:
         Iterator over records, each with its line, conversations in the order of their first rows.
-        Texts among an aspect's numbers are skipped, of another aspect they are labels; metadata
-        that all rows of a response share are said once.
+        Where no column says who judged, rows of one response that differ have the raters
+        ``rater 1``, ``rater 2``, … by order. Texts among an aspect's numbers are skipped, of
+        another aspect they are labels; metadata that all rows of a response share are said once.
 
     Raises:
         ImportFailed: as ``rows`` does; where more than ``MAX_HELD`` rows are of conversations
@@ -86,6 +89,8 @@ def records_of_table(
     except ImportFailed:
         pass  # the second reading meets the same fault, and tells it
     collection = Collection(problems)
+    if head.repeats.are_of_raters:
+        collection.rater_kinds = dict.fromkeys(head.repeats.raters(), "anonymous")
     yield from collection.heads(*head.names())
     yield from _Body(columns, head, collection, problems).records(rows(problems))
 
@@ -120,6 +125,14 @@ class _Columns:
         self.comments = mapping.named("comment")
         self.of_whole = bool(self.judged) and "context" in self.one and "response" not in self.one
         """Whole conversations are judged."""
+        self.is_by_nobody = "rater" not in self.one and not any(
+            column.rater for column in self.judged.values()
+        )
+
+    def repeated(self, row: Row) -> tuple[str, ...]:
+        """What rows about one response have in common beside their conversation."""
+        turn = _WHOLE.fullmatch(self.cell(row, "turn").strip())
+        return turn[1] if turn else "0", self.system(row), clean_name(self.cell(row, "aspect"))
 
     def cell(self, row: Row, use: str) -> str:
         name = self.one.get(use)
@@ -198,6 +211,27 @@ class _Ids:
         return self.by_context.setdefault(digest, str(len(self.by_context) + 1))
 
 
+class _Repeats:
+    """Rows about one response where nothing says who judged. Where two of them differ, each row is
+    a rater's, by order; else they tell one score again."""
+
+    def __init__(self) -> None:
+        self.first: dict[int, str] = {}
+        self.counts: Counter[int] = Counter()
+        self.are_of_raters = False
+
+    def note(self, key: tuple[object, ...], judged: list[_Judged]) -> None:
+        if len(self.counts) >= MAX_HELD:
+            return
+        self.counts[hash(key)] += 1
+        for one in judged:
+            first = self.first.setdefault(hash((*key, one.aspect)), one.text)
+            self.are_of_raters |= first != one.text
+
+    def raters(self) -> list[str]:
+        return [position_rater(place) for place in range(max(self.counts.values(), default=0))]
+
+
 class _FirstUse:
     """Names in the order in which a stream that goes conversation by conversation has them."""
 
@@ -225,6 +259,8 @@ class _Head:
         self.systems, self.aspects, self.raters = _FirstUse(), _FirstUse(), _FirstUse()
         self.texts: dict[str, _FirstUse] = {}
         """By aspect, who gave a text as its score: labels where nobody gave a number."""
+        self.repeats = _Repeats()
+        self.has_lone_comment = False
 
     def take(self, columns: _Columns, line: Where, row: Row) -> None:
         name = self.ids.of(columns, row, line)
@@ -239,6 +275,8 @@ class _Head:
             return
         self.systems.note(columns.system(row), *place)
         judged = list(columns.judgements(row))
+        if judged and columns.is_by_nobody:
+            self.repeats.note((index, *columns.repeated(row)), judged)
         for number, one in enumerate(judged):
             if one.score is not None:
                 self.aspects.note(one.aspect, *place, number)
@@ -250,6 +288,7 @@ class _Head:
                 texts.note(one.rater, index, 2, self.count, number)
         if columns.comments_of(row):
             self.raters.note(columns.commenting(row, judged), index, 1, self.count)
+            self.has_lone_comment |= not judged
 
     def names(self) -> tuple[list[str], list[str], list[str]]:
         """(aspects, systems, raters)."""
@@ -257,9 +296,10 @@ class _Head:
             if aspect not in self.aspects.places:
                 for rater, place in texts.places.items():
                     self.raters.note(rater, *place)
-        return tuple(  # type: ignore[return-value]
-            one.in_order() for one in (self.aspects, self.systems, self.raters)
-        )
+        raters = self.raters.in_order()
+        if self.repeats.are_of_raters:
+            raters = self.repeats.raters() + [DATASET] * self.has_lone_comment
+        return self.aspects.in_order(), self.systems.in_order(), raters
 
 
 @dataclass
@@ -272,6 +312,8 @@ class _Open:
     texts: list[tuple[int | None, str, _Judged, Where]] = field(default_factory=list)
     """(turn, system, cell, line)"""
     metadata: dict[tuple[int, str], dict[str, dict[str, list[str]]]] = field(default_factory=dict)
+    repeats: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    """Rows about one response that have no rater."""
 
 
 class _Body:
@@ -357,6 +399,11 @@ class _Body:
 
     def _judge(self, entry: _Open, number: int | None, system: str, line: Where, row: Row) -> None:
         judged = list(self.columns.judgements(row))
+        if judged and self.head.repeats.are_of_raters:
+            key = self.columns.repeated(row)
+            rater = position_rater(entry.repeats[key])
+            entry.repeats[key] += 1
+            judged = [replace(cell, rater=rater) for cell in judged]
         for cell in judged:
             if cell.score is not None:
                 entry.one.rate(number, system, cell.rater, cell.aspect, cell.score, line)

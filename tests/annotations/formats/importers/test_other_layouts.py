@@ -378,7 +378,7 @@ def test_a_vote_between_two_responses_is_a_preference(tmp_path: Path, kind: str)
 def test_a_vote_that_names_neither_response_is_a_fault(tmp_path: Path) -> None:
     path = lines_of(tmp_path, [{**PAIR, "winner": "C"}])
     assert problems("response-pairs", path) == [
-        "file.jsonl:1: winner: names neither a nor b, nor a tie: 'C'"
+        "file.jsonl:1: winner: names neither a nor b, nor a tie: 'C'; write one of these"
     ]
 
 
