@@ -20,6 +20,11 @@ HOME = environment.home()
 # The database has hashes, keys and hidden references
 HOME.mkdir(mode=0o700, parents=True, exist_ok=True)
 PRODUCTION = environment.production()
+ASSETS = (
+    "collected"
+    if PRODUCTION
+    else environment.one_of("DIALEVAL_ASSETS", ("source", "collected", "reload"))
+)
 DEBUG = False
 SECRET_KEY = environment.secret_key()
 ALLOWED_HOSTS = environment.allowed_hosts()
@@ -165,12 +170,20 @@ STORAGES = {
     "default": file_storage(environment.text("DIALEVAL_STORAGE_URL"), HOME / "files"),
     "staticfiles": {
         "BACKEND": "dialeval_site.config.collected_assets.CollectedStorage"
-        if PRODUCTION
+        if ASSETS == "collected"
         else "django.contrib.staticfiles.storage.StaticFilesStorage"
     },
 }
-# Development serves assets where they lie; production collects them
-WHITENOISE_USE_FINDERS = not PRODUCTION
+WHITENOISE_USE_FINDERS = ASSETS != "collected"
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+if ASSETS == "reload":
+    WHITENOISE_AUTOREFRESH = True
+    WHITENOISE_MAX_AGE = 0
+    TEMPLATES[0] |= {"APP_DIRS": False}
+    TEMPLATES[0]["OPTIONS"]["loaders"] = [  # those that Django would otherwise wrap in a cache
+        "django.template.loaders.filesystem.Loader",
+        "django.template.loaders.app_directories.Loader",
+    ]
 
 # --- security -------------------------------------------------------------------------------------
 SECURE = environment.truth("DIALEVAL_SECURE") and PRODUCTION

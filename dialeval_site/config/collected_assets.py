@@ -4,13 +4,19 @@ one script of those that every page has."""
 
 from __future__ import annotations
 
+import hashlib
 import posixpath
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+from django.contrib.staticfiles import finders
 from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+from common.temporary import put_in_place, temporary_folder
 
 IMPORT = re.compile(r'^@import "([\w.-]+\.css)"(?: (print))?;$', re.MULTILINE)
 COMMENT_OR_STRING = re.compile(r"""/\*.*?\*/|("[^"\n]*"|'[^'\n]*')""", re.DOTALL)
@@ -32,6 +38,47 @@ SCRIPTS = (
 """Of every page, in this order."""
 SCRIPT = "dialeval/site.js"
 """All of them, where assets are collected."""
+UNUSED = ["datasets", "templates", "widgetbundle.js", "ext", "htmax-*", "htmx-4*", "htmx-2.js"]
+"""Files of packages that no page asks for, most of the bytes."""
+DIGEST = "sources.sha256"
+"""A file of the collected folder: what it was collected from."""
+
+
+def collect_if_changed(root: Path) -> None:
+    """Collects every asset into ``root``, unless it was collected from the same sources. The folder
+    is replaced as a whole: where this fails or is killed, the former one stays.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    sources: dict[str, Any] = {}
+    for finder in finders.get_finders():
+        for path, storage in finder.list(UNUSED):
+            sources.setdefault(
+                posixpath.join(getattr(storage, "prefix", ""), path), (storage, path)
+            )
+    digest = _digest(sources)
+    if (root / DIGEST).exists() and (root / DIGEST).read_text() == digest:
+        return
+    with temporary_folder(beside=root) as folder:
+        collected = CollectedStorage(location=folder / root.name, base_url=settings.STATIC_URL)
+        for name, (storage, path) in sources.items():
+            with storage.open(path) as file:
+                collected.save(name, file)
+        for _, _, processed in collected.post_process(sources):
+            if isinstance(processed, Exception):
+                raise processed
+        (folder / root.name / DIGEST).write_text(digest)
+        put_in_place(folder / root.name, root)
+
+
+def _digest(sources: dict[str, Any]) -> str:
+    """Of the names and contents of the files, and of this module, which changes them."""
+    files = {name: storage.path(path) for name, (storage, path) in sources.items()}
+    found = hashlib.sha256()
+    for name, path in sorted({**files, "": __file__}.items()):
+        found.update(f"{name}\0".encode() + hashlib.sha256(Path(path).read_bytes()).digest())
+    return found.hexdigest()
 
 
 class CollectedStorage(CompressedManifestStaticFilesStorage):

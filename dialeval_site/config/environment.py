@@ -38,6 +38,14 @@ SETTINGS: tuple[Setting, ...] = (
         "ALLOWED_HOSTS, and sets secure cookies and HTTPS headers.",
     ),
     Setting(
+        "DIALEVAL_ASSETS",
+        "source",
+        "Where style sheets and scripts come from in development: `source`, from the code; "
+        "`collected`, joined and compressed, from the folder `static` of DIALEVAL_HOME; `reload`, "
+        "from the code, read anew for each request, as templates are. `manage.py run` sets it for "
+        "its web server. Production has `collected`.",
+    ),
+    Setting(
         "SECRET_KEY",
         "",
         "Signs sessions. Required in production; in development one is made and kept in "

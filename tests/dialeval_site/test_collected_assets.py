@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import errno
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pytest
+from django.contrib.staticfiles import finders
 from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage
 
-from dialeval_site.config.collected_assets import SCRIPT, SCRIPTS, CollectedStorage, minified
+from dialeval_site.config.collected_assets import (
+    SCRIPT,
+    SCRIPTS,
+    CollectedStorage,
+    collect_if_changed,
+    minified,
+)
 
 SHEETS = {
     "first.css": "/* one */\nbody { color: red; }\n",
@@ -73,3 +85,79 @@ def test_scripts_of_every_page_are_joined_in_their_order(tmp_path: Path) -> None
     list(storage.post_process({name: (source, name) for name in SCRIPTS}))
     with storage.open(storage.stored_name(SCRIPT)) as script:
         assert script.read().decode() == ";\n".join(f"ran({n})" for n in range(len(SCRIPTS)))
+
+
+@pytest.fixture
+def sources(tmp_path: Path, settings: Any) -> Iterator[Path]:
+    """A site's only folder of assets, with one sheet."""
+    folder = tmp_path / "source"
+    folder.mkdir()
+    (folder / "site.css").write_text("body { color: red; }\n")
+    settings.STATICFILES_DIRS = [str(folder)]
+    settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
+    finders.get_finder.cache_clear()
+    yield folder
+    finders.get_finder.cache_clear()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_assets_are_collected_under_hashed_names_alone(tmp_path: Path, sources: Path) -> None:
+    (sources / "long.css").write_text("body { color: red; }\n" * 99)
+    collect_if_changed(tmp_path / "static")
+    found = " ".join(names(tmp_path / "static"))
+    hashed = r"[0-9a-f]{12}"
+    assert re.fullmatch(
+        rf"long\.{hashed}\.css long\.{hashed}\.css\.gz site\.{hashed}\.css "
+        r"sources\.sha256 staticfiles\.json",
+        found,
+    )
+
+
+def test_unchanged_assets_are_not_collected_again(tmp_path: Path, sources: Path) -> None:
+    root = tmp_path / "static"
+    collect_if_changed(root)
+    before = root.stat().st_ino
+    (sources / "site.css").touch()
+    collect_if_changed(root)
+    assert root.stat().st_ino == before
+
+
+def test_a_changed_sheet_replaces_the_former_one(tmp_path: Path, sources: Path) -> None:
+    root = tmp_path / "static"
+    collect_if_changed(root)
+    before = names(root)
+    (sources / "site.css").write_text("body { color: blue; }\n")
+    collect_if_changed(root)
+    assert len(names(root)) == len(before)
+    assert names(root) != before
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), KeyboardInterrupt()])
+def test_what_ends_early_leaves_the_former_assets_whole(
+    tmp_path: Path, sources: Path, error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second file of two cannot be written."""
+    root = tmp_path / "static"
+    collect_if_changed(root)
+    before = names(root)
+    (sources / "site.css").write_text("body { color: blue; }\n")
+    (sources / "other.css").write_text("p { margin: 0; }\n")
+    save, saved = CollectedStorage.save, []
+
+    def save_one(storage: CollectedStorage, name: str, content: Any) -> str:
+        if saved:
+            raise error
+        saved.append(name)
+        return save(storage, name, content)
+
+    monkeypatch.setattr(CollectedStorage, "save", save_one)
+    with pytest.raises(type(error)):
+        collect_if_changed(root)
+    assert names(root) == before
+    assert names(tmp_path) == ["source", "static"]
+    monkeypatch.undo()
+    collect_if_changed(root)
+    assert len(names(root)) == len(before) + 1

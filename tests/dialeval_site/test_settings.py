@@ -20,6 +20,8 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 from django.db.utils import ConnectionHandler
+from django.template.backends.django import DjangoTemplates
+from django.template.loaders.cached import Loader as CachedLoader
 
 from dialeval_site.config import environment
 from tests.site import PROJECT
@@ -95,6 +97,21 @@ def test_cookies_and_redirects_are_for_https_in_production(settings_with) -> Non
     assert settings["SECURE_SSL_REDIRECT"]
     assert settings["SECURE_HSTS_SECONDS"] == 31_536_000
     assert settings["DEBUG"] is False
+
+
+def test_production_collects_assets_whatever_is_asked_for(settings_with) -> None:
+    settings = settings_with(**PRODUCTION, DIALEVAL_ASSETS="reload")
+    assert not settings["WHITENOISE_USE_FINDERS"]
+    assert settings["STORAGES"]["staticfiles"]["BACKEND"].endswith("CollectedStorage")
+    assert "WHITENOISE_AUTOREFRESH" not in settings
+
+
+@pytest.mark.parametrize(("assets", "kept"), [("source", True), ("reload", False)])
+def test_templates_are_read_anew_where_assets_are(assets: str, kept: bool, settings_with) -> None:
+    (templates,) = settings_with(DIALEVAL_ASSETS=assets)["TEMPLATES"]
+    del templates["BACKEND"]
+    engine = DjangoTemplates({"NAME": "django", **templates}).engine
+    assert any(isinstance(one, CachedLoader) for one in engine.template_loaders) == kept
 
 
 def test_a_private_network_may_go_without_https(settings_with) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -155,6 +157,16 @@ def key_of_the_server(home: Path) -> str:
             if variable.startswith(b"DIALEVAL_LOCAL_SERVER_KEY="):
                 return variable.partition(b"=")[2].decode()
     return ""
+
+
+def test_assets_come_compressed_and_are_cached_for_ever(running) -> None:
+    _, address, _ = running
+    page = urllib.request.urlopen(f"{address}/", timeout=30).read().decode()
+    (sheet,) = re.findall(r"/static/dialeval/site-home\.[0-9a-f]{12}\.css", page)
+    asked = urllib.request.Request(f"{address}{sheet}", headers={"Accept-Encoding": "gzip"})
+    headers = urllib.request.urlopen(asked, timeout=30).headers
+    assert headers["Content-Encoding"] == "gzip"
+    assert headers["Cache-Control"] == "max-age=315360000, public, immutable"
 
 
 @needs_proc

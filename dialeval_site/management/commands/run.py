@@ -21,6 +21,7 @@ from django.db import connections
 from annotations import site_identity
 from annotations.console import ConsoleCommand, one_migrates, parse_integer
 from dialeval_site.config import environment
+from dialeval_site.config.collected_assets import collect_if_changed
 from dialeval_site.demo.site import DEMO_ACCOUNTS, load_demo
 from dialeval_site.operations.processes import Child
 from workers.inference.language_models.server import KEY_VARIABLE as SERVER_KEY_VARIABLE
@@ -47,6 +48,12 @@ class Command(ConsoleCommand):
     loopback, for chats with systems; without it everything else works, and one line says so.
 
       manage.py run --port 8080
+
+    Style sheets and scripts are collected and compressed once, into the folder `static` of
+    DIALEVAL_HOME; a start with changed ones does it again. Who works on the site sees changes of
+    them, of templates and of the code without a new start:
+
+      manage.py run --reload
     """
 
     reads_database = False
@@ -64,6 +71,12 @@ class Command(ConsoleCommand):
             help="do not load the demo corpus and its log-ins, which production never has",
         )
         parser.add_argument(
+            "--reload",
+            action="store_true",
+            help="serve style sheets, scripts and templates as they are on disk now, and start web "
+            "processes again when code changes",
+        )
+        parser.add_argument(
             "--concurrency",
             type=parse_integer(1),
             default=min(2, os.cpu_count() or 1),
@@ -73,6 +86,8 @@ class Command(ConsoleCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["host"].strip():
             raise CommandError("--host names nothing")
+        if options["reload"] and settings.PRODUCTION:
+            raise CommandError("--reload is not for production")
         address = f"http://{_with_port(options['host'], options['port'])}/"
         with _only_one(address) as other:
             if other:
@@ -87,8 +102,6 @@ class Command(ConsoleCommand):
             call_command("migrate", interactive=False, verbosity=0, stdout=self.stderr)
         if refusal := site_identity.why_not_start():
             raise CommandError(refusal)
-        if settings.PRODUCTION:
-            call_command("collectstatic", interactive=False, verbosity=0)
         if with_demo:
             version = load_demo()
             self.say(f"demo corpus: {version}")
@@ -107,7 +120,7 @@ class Command(ConsoleCommand):
             endpoint |= links
             children.append(_start_worker("worker", "cpu", options["concurrency"], endpoint))
             children.append(_start_worker("worker for chats", "llm", 1, endpoint))
-            children.append(_start_web(options["host"], options["port"], links))
+            children.append(self._start_web(options, links))
             _wait_until_ready(address, children)
             # The web does not wait for it
             children.append(_start_worker("worker for models", "gpu", 1, links))
@@ -140,6 +153,35 @@ class Command(ConsoleCommand):
                 "DIALEVAL_LLM_URL"
             )
             return None, {}
+
+    def _start_web(self, options: dict[str, Any], links: dict[str, str]) -> Child:
+        assets = "reload" if options["reload"] else "collected"
+        try:
+            if assets == "collected":
+                collect_if_changed(settings.STATIC_ROOT)
+        except OSError as problem:
+            if settings.PRODUCTION:
+                raise CommandError(f"assets cannot be collected: {problem}") from None
+            self.say(f"assets are served uncompressed, as they cannot be collected: {problem}")
+            assets = "source"
+        command = [
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "dialeval_site.wsgi",
+            "--config",
+            "deploy/gunicorn.conf.py",
+            "--bind",
+            _with_port(options["host"], options["port"]),
+            "--workers",
+            "2",
+            "--threads",
+            "4",
+            *(["--reload"] if options["reload"] else []),
+        ]
+        log = settings.HOME / "logs" / "web.log"
+        variables = {"DIALEVAL_ASSETS": assets, **links}
+        return Child.start("web server", command, settings.PROJECT, log, variables)
 
     def _greet(self, address: str, with_accounts: bool) -> None:
         self.stdout.write(f"dialeval is at {address}")
@@ -248,27 +290,6 @@ def _start_worker(name: str, queues: str, concurrency: int, endpoint: dict[str, 
         settings.HOME / "logs" / f"{name.replace(' ', '-')}.log",
         {"OMP_NUM_THREADS": "1", **endpoint},
         gives_way=True,
-    )
-
-
-def _start_web(host: str, port: int, links: dict[str, str]) -> Child:
-    bind = _with_port(host, port)
-    command = [
-        sys.executable,
-        "-m",
-        "gunicorn",
-        "dialeval_site.wsgi",
-        "--config",
-        "deploy/gunicorn.conf.py",
-        "--bind",
-        bind,
-        "--workers",
-        "2",
-        "--threads",
-        "4",
-    ]
-    return Child.start(
-        "web server", command, settings.PROJECT, settings.HOME / "logs" / "web.log", links
     )
 
 
