@@ -73,6 +73,8 @@ class Pages:
     introduction: str
     version: str
     groups: list[Group]
+    errors: list[AnswerRow]
+    """One for each status: it says the same of every operation."""
     schemas: list[SchemaPage]
 
 
@@ -88,11 +90,19 @@ def pages_of(address: str) -> Pages:
             if method in methods:
                 page = _operation(whole, address, path, method, methods[method])
                 groups[methods[method]["tags"][0]].operations.append(page)
+    errors = {
+        answer.status: answer
+        for group in groups.values()
+        for operation in group.operations
+        for answer in operation.answers
+        if answer.is_problem
+    }
     schemas = [_schema(whole, name) for name in sorted(whole["components"]["schemas"])]
     return Pages(
         to_html(whole["info"]["description"]),
         whole["info"]["version"],
         list(groups.values()),
+        [errors[status] for status in sorted(errors)],
         schemas,
     )
 

@@ -484,3 +484,15 @@ def test_the_page_of_the_api_shows_every_operation_without_script() -> None:
     assert sum(len(group.operations) for group in pages_of("http://testserver").groups) == len(
         operations()
     )
+
+
+def test_what_links_of_the_api_s_page_lead_to_is_there_once_and_inside_what_is_folded() -> None:
+    """A browser unfolds what holds the target of an address, not the target itself."""
+    text = Client().get(reverse("api-docs")).content.decode()
+    targets = [name for name in re.findall(r'href="#([^"]+)"', text) if name != "main"]
+    assert len(targets) > len(operations())
+    for name in targets:
+        assert text.count(f'id="{name}"') == 1, name
+        assert f'<details id="{name}"' not in text
+        before = text[: text.index(f'id="{name}"')]
+        assert before.count("<details") > before.count("</details>"), name

@@ -1,5 +1,6 @@
 // A part of a page that comes anew keeps unfolded what somebody unfolded in it, and folded what somebody folded. An answer
-// to what was sent is as it came: it may unfold where something is wrong.
+// to what was sent is as it came: it may unfold where something is wrong. What the address points to (#…) is unfolded, which
+// not every browser does by itself.
 (function () {
   "use strict";
   const folds = new Map(); // the part's id → each of its details, open or not
@@ -11,6 +12,16 @@
       return [`${fold.className} ${seen[fold.className]}`, fold];
     });
   }
+
+  function unfoldTarget() {
+    const target = document.querySelector(":target");
+    let fold = target?.closest("details:not([open])");
+    if (!fold) return;
+    for (; fold; fold = fold.closest("details:not([open])")) fold.open = true;
+    target.scrollIntoView();
+  }
+  addEventListener("hashchange", unfoldTarget);
+  addEventListener("load", unfoldTarget);
 
   document.addEventListener("htmx:beforeSwap", function (event) {
     const { target: part, requestConfig } = event.detail;
