@@ -45,9 +45,10 @@ _EQUATION = (
 _DESCRIPTION = """Each response, together with the context that it answers, becomes a point: the
 state of the first token after the last layer of an encoder. So do people's responses. All points
 are put into 20 clusters (`clusters`), and each of the two becomes a distribution over them: G of
-the system, R of people. Precision asks how much of what the system says lies where people speak, recall
-how much of what people say the system covers. The slope λ trades one for the other; PRD is the best
-harmonic mean that some slope gives, and 1 where both fill the clusters alike.
+the system, R of people. Precision asks how much of what the system says lies where people
+speak, recall how much of what people say the system covers. The slope λ trades one for the
+other; PRD is the best harmonic mean that some slope gives, and 1 where both fill the clusters
+alike.
 
 The clusters are found by chance. Each score is made of 10 clusterings whose curves are averaged,
 and it still moves with the seed: on corpora of 60 to 150 contexts by 0.003 to 0.0065, where systems

@@ -274,9 +274,9 @@ _DESCRIPTION = """\
 A JSON array, JSON lines or a table: one preference a record, `chosen` over `rejected`, each a text,
 a list of messages, or a transcript (`Human:` and `Assistant:`, as in HH-RLHF). The two may have
 other names that say which is preferred: `better_response` and `worse_response`, `winner` and
-`loser`, `response_j` and `response_k` (StackExchange Paired: `j` was rated better). `prompt` is what
-stands before both; where it is missing, their common beginning is. A prompt that they repeat is not
-repeated. Each record is a dialogue with two responses, of the systems `chosen_model` and
+`loser`, `response_j` and `response_k` (StackExchange Paired: `j` was rated better). `prompt` is
+what stands before both; where it is missing, their common beginning is. A prompt that they repeat
+is not repeated. Each record is a dialogue with two responses, of the systems `chosen_model` and
 `rejected_model`, else `chosen` and `rejected`, and one preference by the rater `dataset`.
 `score_chosen` and `score_rejected` are scores of the aspect `score`, on an open scale. All other
 fields are metadata."""

@@ -169,7 +169,7 @@ CSV, XLSX, Parquet, a JSON array or JSON lines: one dialogue a row, with a `prom
 a column of responses a system (`baker_response`, `answer_cook`, …; or only `gpt-4` and `llama-2`,
 names of known models). Columns of numbers that begin with a system's name (`baker_score`) are
 scores of the rater `dataset`; a vote (`winner`, `best`, …) prefers the system that it names to each
-other one; a `reference` and an id are known, too. All other columns are metadata of the dialogue."""
+other one; a `reference` and an id are known, too. Other columns are metadata of the dialogue."""
 _EXAMPLE = """\
 prompt,baker_response,cook_response,baker_score,cook_score
 Is the oven hot?,Not yet.,Hot!,5,1

@@ -3,10 +3,10 @@ of them, and its scorer: the score of one seed or the mean over several, and how
 between seeds.
 
 The points of system and human references are put into clusters together; each is then a
-distribution over clusters. For a slope λ, α(λ) = Σ min(λ R, G) is the precision and β(λ) = α(λ) / λ the recall: how
-much of the system's distribution G people's R holds, and the other way round. PRD is the largest
-harmonic mean of the two over all λ (equation 3 of Xiang et al., 2021). The clusters are found by
-chance, so both curves are means over several runs.
+distribution over clusters. For a slope λ, α(λ) = Σ min(λ R, G) is the precision and
+β(λ) = α(λ) / λ the recall: how much of the system's distribution G the human R covers, and the
+other way round. PRD is the largest harmonic mean of the two over all λ (equation 3 of Xiang et
+al., 2021). The clusters are found by chance, so both curves are means over several runs.
 """
 
 from __future__ import annotations
