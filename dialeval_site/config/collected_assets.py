@@ -51,6 +51,7 @@ def collect_if_changed(root: Path) -> None:
     Raises:
         OSError: the folder cannot be written.
     """
+    root = root.resolve()
     sources: dict[str, Any] = {}
     for finder in finders.get_finders():
         for path, storage in finder.list(UNUSED):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import re
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from dialeval_site.config.collected_assets import (
     collect_if_changed,
     minified,
 )
+from dialeval_site.management.commands import run
 
 SHEETS = {
     "first.css": "/* one */\nbody { color: red; }\n",
@@ -161,3 +163,35 @@ def test_what_ends_early_leaves_the_former_assets_whole(
     monkeypatch.undo()
     collect_if_changed(root)
     assert len(names(root)) == len(before) + 1
+
+
+@pytest.mark.parametrize(
+    ("reload", "error", "assets", "said"),
+    [
+        (False, None, "collected", ""),
+        (False, OSError(errno.ENOSPC, "full"), "source", "assets are served uncompressed"),
+        (True, OSError(errno.ENOSPC, "not even tried"), "reload", ""),
+    ],
+)
+def test_a_site_also_starts_where_assets_cannot_be_collected(
+    reload: bool,
+    error: OSError | None,
+    assets: str,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def collect(_root: Path) -> None:
+        if error:
+            raise error
+
+    def begin(_name: str, _command: object, _folder: Path, _log: Path, told: dict[str, str]) -> Any:
+        return told
+
+    monkeypatch.setattr(run, "collect_if_changed", collect)
+    monkeypatch.setattr(run.Child, "start", begin)
+    errors = StringIO()
+    options = {"host": "127.0.0.1", "port": 8000, "reload": reload}
+    variables: Any = run.Command(stderr=errors)._start_web(options, {})
+    assert variables == {"DIALEVAL_ASSETS": assets}
+    assert errors.getvalue().startswith(said)
+    assert bool(said) == bool(errors.getvalue())
