@@ -3,12 +3,12 @@ And whole corpora as files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
@@ -21,12 +21,11 @@ from annotations.corpora.queries import NotFound, counts_of
 from annotations.corpora.slices import NO_SLICE, resolve_slice
 from annotations.models import CorpusVersion
 from common.api.access import Token
-from common.api.problems import Refused
+from common.api.problems import Refused, described_problem
 from common.api.schemas import Figure, Text
 from common.roles import is_organiser
-from common.web import is_head_request
 from leaderboard import queries
-from leaderboard.exports import zipped_export
+from leaderboard.exports import export_response
 from leaderboard.metric_requests import correlation_params
 from leaderboard.pages.metrics.query import metric_leaderboard
 from leaderboard.pages.raters.query import stored_agreement
@@ -509,6 +508,9 @@ def _unknown(unknown: NotFound, field: str, code: str) -> Refused:
     return Refused(422, str(unknown), code=code, errors=errors)
 
 
+ARCHIVE = {"application/zip": {"schema": {"type": "string", "format": "binary"}}}
+
+
 class ExportParams(VersionParams):
     format: Literal[
         "jsonl", "dataset", "csv", "mt-metrics-eval", "dpo", "label-studio", "argilla"
@@ -524,23 +526,20 @@ class ExportParams(VersionParams):
         "responses": {
             200: {
                 "description": "The archive. Cells of CSV cannot become formulas.",
-                "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
-            }
+                "content": ARCHIVE,
+            },
+            206: {"description": "The part that `Range` names.", "content": ARCHIVE},
+            416: described_problem(416),
         }
     },
 )
 def export_corpus(
     request: HttpRequest, place: Path[CorpusPath], params: Query[ExportParams]
-) -> StreamingHttpResponse:
+) -> HttpResponseBase:
     """Dialogues, systems, responses, ratings and the scores of metrics, those of all finished runs
     and those that were submitted, as `manage.py export_corpus` writes them. Systems of a round are
     not among them before its organisers publish them. Who is not an organiser gets raters as pages
-    name them (rater 1, rater 2, …), without their comments."""
+    name them (rater 1, rater 2, …), without their comments. A broken download goes on with `Range`
+    and, in `If-Range`, the answer's `ETag`."""
     version = version_of(request, place.slug, params)
-    archive: Iterator[bytes] = iter(())
-    if not is_head_request(request):
-        archive = zipped_export(version, params.format, raters_named=is_organiser(request.user))
-    response = StreamingHttpResponse(archive, content_type="application/zip")
-    name = f"{version.corpus.slug}-{version.label}-{params.format}.zip"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return export_response(request, version, params.format, raters_named=is_organiser(request.user))

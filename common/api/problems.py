@@ -75,6 +75,7 @@ WORDS = {
     409: "A rule of the site refuses it now; `code` names the rule.",
     413: "The file or the body is too large.",
     415: "The body is of another type than the one asked for.",
+    416: "The range begins behind the end; `Content-Range` says where that is.",
     422: "A parameter, a field or the file is wrong; `errors` names it.",
     429: "Too many requests in a minute. `Retry-After` says when to go on.",
     500: "Something went wrong on the server.",

@@ -28,6 +28,7 @@ WORDS = {
     404: "There is nothing at this address.",
     405: "This address does not know that method.",
     413: "The request is too large.",
+    416: "The range begins behind the end of what is here.",
     500: (
         "Something went wrong on the server. It was noted. Nothing of the request was kept. Tell "
         "the organiser the number in request_id."
@@ -107,7 +108,7 @@ def _in_one_form(response: HttpResponseBase) -> HttpResponseBase:
     problem = problem_response(
         status, detail or _(WORDS.get(status, "The request was refused.")), **more
     )
-    for header in ("Allow", "Retry-After", "Connection"):
+    for header in ("Allow", "Content-Range", "Retry-After", "Connection"):
         if header in response:
             problem[header] = response[header]
     if "Allow" in problem:

@@ -36,7 +36,10 @@ class QuickGZip(GZipMiddleware):
     is sent vary, so that nobody learns a secret of the page from it (the BREACH attack)."""
 
     def process_response(self, request: HttpRequest, response: Any) -> Any:
-        if response.get("Content-Type", "").startswith(PACKED):
+        # A file of which parts may be asked for (``common.ranges``) is counted in its own bytes
+        if response.has_header("Accept-Ranges") or response.get("Content-Type", "").startswith(
+            PACKED
+        ):
             return response
         if not self._is_large(request, response):
             return super().process_response(request, response)

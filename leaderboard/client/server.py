@@ -3,7 +3,9 @@ as streams."""
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -165,12 +167,13 @@ class Server:
                 return
             cursor = str(following)
 
-    def post(self, path: str, document: Any = None) -> dict[str, Any]:
-        """Send a document. It is not sent again where the connection broke.
+    def post(self, path: str, document: Any = None, repeatable: bool = False) -> dict[str, Any]:
+        """Send a document.
 
         Args:
             path: below ``/api/v1/``.
             document: the body, as JSON; None for no body.
+            repeatable: whether it may be sent again where the connection broke.
 
         Returns:
             The parsed JSON object; empty where the answer has no content.
@@ -179,7 +182,7 @@ class Server:
             Refused: the server refused the request.
             ClientError: no answer came, or it is no JSON object.
         """
-        return self._document("POST", path, repeatable=False, json=document)
+        return self._document("POST", path, repeatable=repeatable, json=document)
 
     def delete(self, path: str) -> None:
         """Delete what is at a path.
@@ -192,6 +195,29 @@ class Server:
             ClientError: no answer came.
         """
         self._answer("DELETE", path, repeatable=True)
+
+    def send_part(self, path: str, offset: int, data: bytes) -> dict[str, Any]:
+        """Send the next part of a file. It is not sent again where the connection broke.
+
+        Args:
+            path: of the upload, below ``/api/v1/``.
+            offset: where the part begins.
+            data: the part.
+
+        Returns:
+            The upload's document, as it is then.
+
+        Raises:
+            Refused: the server refused the part.
+            ClientError: no answer came, or it is no JSON object.
+        """
+        digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
+        headers = {
+            "Content-Type": "application/partial-upload",
+            "Upload-Offset": str(offset),
+            "Content-Digest": f"sha-256=:{digest}:",
+        }
+        return self._document("PATCH", path, repeatable=False, content=data, headers=headers)
 
     def upload(
         self, path: str, file: Path, fields: Mapping[str, str], moved: Moved
@@ -231,6 +257,8 @@ class Server:
 
     def download(self, path: str, to: Path, moved: Moved, **query: str | int | None) -> int:
         """Download what is at a path into a file, whole or not at all.
+
+        Where the connection breaks, the download goes on where it stopped, if the server can.
 
         Args:
             path: below ``/api/v1/``.
@@ -302,15 +330,30 @@ class Server:
             "headers": {"Accept": "*/*"},
             "timeout": _timeout(LONGEST_EXPORT if is_export else LONGEST_SILENCE),
         }
-        for attempt in range(1, TRIES + 1):
+        etag, attempt = "", 0
+        while True:
+            attempt, offset = attempt + 1, file.tell()
+            if etag and offset:
+                request["headers"] |= {"Range": f"bytes={offset}-", "If-Range": etag}
             try:
                 with self._http.stream("GET", path, **request) as response:
-                    if response.status_code != 200:
+                    range = response.headers.get("Content-Range", "")
+                    is_part = (
+                        response.status_code == 206
+                        and response.headers.get("ETag") == etag
+                        and range.startswith(f"bytes {offset}-")
+                    )
+                    if response.status_code != 200 and not is_part:
                         response.read()
                         if self._waited(response, attempt):
                             continue
                         raise refusal(response)
-                    total = int(response.headers.get("Content-Length") or 0)
+                    if not is_part:
+                        file.seek(0)
+                        file.truncate()
+                    etag = _strong_etag(response)
+                    length = int(response.headers.get("Content-Length") or 0)
+                    total = length and file.tell() + length
                     for chunk in response.iter_bytes():
                         file.write(chunk)
                         moved(file.tell(), total)
@@ -320,10 +363,9 @@ class Server:
             except httpx2.HTTPError as error:
                 if is_export and isinstance(error, httpx2.ReadTimeout):
                     raise ClientError(self._unreachable(error)) from error
-                file.seek(0)
-                file.truncate()
+                if etag and file.tell() > offset:
+                    attempt = 1
                 self._pause_after(error, attempt)
-        raise AssertionError("the last attempt returns or raises")
 
     def _document(self, method: str, path: str, repeatable: bool, **request: Any) -> dict[str, Any]:
         return _parsed(self._answer(method, path, repeatable, **request))
@@ -428,6 +470,13 @@ def _problem(response: httpx2.Response) -> dict[str, Any]:
         if isinstance(document, dict):
             return document
     return {}
+
+
+def _strong_etag(response: httpx2.Response) -> str:
+    """Of an answer that may be continued; "" where it says of none, or is compressed on its way."""
+    etag = str(response.headers.get("ETag", ""))
+    is_plain = "Content-Encoding" not in response.headers
+    return etag if is_plain and etag.startswith('"') else ""
 
 
 def _parsed(response: httpx2.Response) -> dict[str, Any]:

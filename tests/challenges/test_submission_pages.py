@@ -424,6 +424,15 @@ def test_the_file_comes_back_as_an_attachment_and_is_never_shown(
     assert answer["Content-Disposition"] == f'attachment; filename="{one.public_id}.txt"'
 
 
+def test_a_broken_download_of_the_file_goes_on(member: Client, round: Round, team: Team) -> None:
+    one = submit(round, team, data=b"0123456789")
+    address = reverse("submission-file", args=[one.public_id])
+    headers = {"Range": "bytes=4-", "If-Range": f'"{one.sha256}"', "Accept-Encoding": "gzip"}
+    answer = member.get(address, headers=headers)
+    assert (answer.status_code, b"".join(answer)) == (206, b"456789")
+    assert (answer["Content-Range"], answer["Content-Length"]) == ("bytes 4-9/10", "6")
+
+
 def test_a_file_that_is_gone_is_not_an_error_of_the_site(
     member: Client, round: Round, team: Team
 ) -> None:

@@ -236,6 +236,54 @@ def test_half_a_download_is_fetched_again_and_never_left(
     assert [file.name for file in tmp_path.iterdir()] == ["out"]
 
 
+def test_a_broken_download_goes_on_where_it_stopped(
+    server: StandIn, connection: Server, tmp_path: Path
+) -> None:
+    """4 of 9 bytes came; the part begins with the fifth."""
+    part = {"ETag": '"one"', "Content-Range": "bytes 4-8/9"}
+    server.gives("file", Answer(b"half", headers={"ETag": '"one"'}, announced=9))
+    server.gives("file", Answer(b" more", 206, part))
+    moved: list[tuple[int, int]] = []
+    size = connection.download("file", tmp_path / "out", lambda now, of: moved.append((now, of)))
+    assert (size, (tmp_path / "out").read_bytes(), moved[-1]) == (9, b"half more", (9, 9))
+    sent = server.asked[1].headers
+    assert (sent["Range"], sent["If-Range"]) == ("bytes=4-", '"one"')
+
+
+def test_a_download_that_changed_meanwhile_begins_anew(
+    server: StandIn, connection: Server, tmp_path: Path
+) -> None:
+    server.gives("file", Answer(b"half", headers={"ETag": '"one"'}, announced=9))
+    server.gives("file", Answer(b"another", headers={"ETag": '"two"'}))
+    assert connection.download("file", tmp_path / "out", nothing) == 7
+    assert (tmp_path / "out").read_bytes() == b"another"
+
+
+@pytest.mark.parametrize(
+    ("etag", "range"), [('"two"', "bytes 4-8/9"), ('"one"', "bytes 2-8/9"), ('"one"', "")]
+)
+def test_a_part_of_another_file_or_place_is_not_appended(
+    server: StandIn, connection: Server, tmp_path: Path, etag: str, range: str
+) -> None:
+    server.gives("file", Answer(b"half", headers={"ETag": '"one"'}, announced=9))
+    server.gives("file", Answer(b" more", 206, {"ETag": etag, "Content-Range": range}))
+    with pytest.raises(ClientError):
+        connection.download("file", tmp_path / "out", nothing)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_download_goes_on_as_often_as_it_comes_further(
+    server: StandIn, connection: Server, tmp_path: Path
+) -> None:
+    """Nine answers of a byte each, of which eight break: more than the three tries of one that
+    stands still."""
+    for place in range(9):
+        headers = {"ETag": '"one"', "Content-Range": f"bytes {place}-8/9"}
+        server.gives("file", Answer(b"x", 206 if place else 200, headers, announced=9 - place))
+    assert connection.download("file", tmp_path / "out", nothing) == 9
+    assert len(server.asked) == 9
+
+
 def test_a_refused_download_leaves_what_was_there(
     server: StandIn, connection: Server, tmp_path: Path
 ) -> None:

@@ -360,6 +360,35 @@ class TestCorpora:
         gc.collect()
         assert list((settings.HOME / "tmp").iterdir()) == []
 
+    def test_a_broken_export_goes_on_where_it_stopped(self) -> None:
+        """The archive is made again, and is the same."""
+        program = program_of(person("participant"), "export")
+        whole = program.get(f"/corpora/{PUBLIC}/export")
+        content = b"".join(whole.streaming_content)
+        headers = {**program.headers, "Range": "bytes=100-", "If-Range": whole["ETag"]}
+        rest = program.client.get(f"/api/v1/corpora/{PUBLIC}/export", headers=headers)
+        assert (rest.status_code, rest["Content-Range"]) == (
+            206,
+            f"bytes 100-{len(content) - 1}/{len(content)}",
+        )
+        assert b"".join(rest.streaming_content) == content[100:]
+        assert whole["Content-Length"] == str(len(content))
+
+    def test_an_export_that_changed_is_sent_whole(self) -> None:
+        program = program_of(person("organiser"), "export")
+        before = program.get(f"/corpora/{PUBLIC}/export")["ETag"]
+        plant_a_rater()
+        headers = {**program.headers, "Range": "bytes=100-", "If-Range": before}
+        answer = program.client.get(f"/api/v1/corpora/{PUBLIC}/export", headers=headers)
+        assert (answer.status_code, answer["ETag"] == before) == (200, False)
+
+    def test_a_range_behind_an_export_s_end_is_a_problem_with_its_length(self) -> None:
+        program = program_of(person("participant"), "export")
+        headers = {**program.headers, "Range": "bytes=999999999-"}
+        answer = program.client.get(f"/api/v1/corpora/{PUBLIC}/export", headers=headers)
+        assert (answer.status_code, answer["Content-Type"]) == (416, "application/problem+json")
+        assert answer["Content-Range"].startswith("bytes */")
+
     def test_an_export_s_head_has_its_headers_and_leaves_nothing(self, settings) -> None:
         program = program_of(person("participant"), "export")
         answer = program.client.head(f"/api/v1/corpora/{PUBLIC}/export", headers=program.headers)

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -17,6 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from common import web
+from common.ranges import file_response
 from common.roles import is_organiser
 from common.storage import StorageAway
 from leaderboard.challenges.access import submission_or_404, team_of
@@ -87,8 +88,7 @@ def submission_file(request: HttpRequest, public_id: str) -> HttpResponse:
     except StorageAway:
         words = _("The site cannot read its files at the moment. Try again in some minutes.")
         return HttpResponse(words, status=503, content_type="text/plain; charset=utf-8")
-    response = FileResponse(file, content_type="application/octet-stream")
-    response["Content-Length"] = one.size
+    response = file_response(request, file, one.size, one.sha256, "application/octet-stream")
     response["Content-Disposition"] = (
         f'attachment; filename="{one.public_id}.{_ending(one.file_name)}"'
     )
