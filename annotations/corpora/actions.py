@@ -348,14 +348,14 @@ def _referring(versions: list[CorpusVersion], on_delete: Any) -> list[QuerySet[A
 
 
 _KEEPERS = {
-    "arena": ("is what these arenas are about", "Delete the arenas first"),
-    "campaign": ("is what these rating campaigns are about", "Delete the campaigns first"),
+    "arena": ("is used by these arenas", "Delete the arenas first"),
+    "campaign": ("is used by these rating campaigns", "Delete the campaigns first"),
     "round": (
-        "is what these rounds of challenges ask for",
+        "is used by these rounds of challenges",
         "Delete the rounds, or give them another corpus, first",
     ),
     "submission": (
-        "is what these submissions answer",
+        "is answered by these submissions",
         "What was submitted is kept, and the corpus with it",
     ),
 }
@@ -366,7 +366,7 @@ def _deletion_refusal(slug: str, keepers: Iterable[Model]) -> str:
     for keeper in keepers:
         by_kind.setdefault(keeper._meta.model_name or "", set()).add(str(keeper))
     return (
-        " ".join(
+        "\n".join(
             f"{slug} {_KEEPERS[kind][0]}: {', '.join(sorted(by_kind[kind])[:5])}. "
             f"{_KEEPERS[kind][1]}."
             for kind in _KEEPERS

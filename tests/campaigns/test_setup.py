@@ -365,7 +365,7 @@ def test_published_ratings_keep_their_campaign() -> None:
 @pytest.mark.parametrize("force", [False, True])
 def test_a_corpus_with_campaigns_stays(force: bool) -> None:
     campaign = made_campaign(slug="talk")
-    with pytest.raises(CorpusHasResults, match=r"rating campaigns are about: talk\."):
+    with pytest.raises(CorpusHasResults, match=r"used by these rating campaigns: talk\."):
         delete_corpus(campaign.version.corpus, force)
     setup.delete(campaign)
     delete_corpus(campaign.version.corpus)

@@ -357,8 +357,8 @@ def test_organisers_may_have_it_rated_and_see_that_it_is_not_published(version) 
 def test_a_corpus_is_kept_by_what_was_handed_in_to_it(version) -> None:
     with pytest.raises(CorpusHasResults) as told:
         delete_corpus(version.corpus, force=True)
-    assert "is what these rounds of challenges ask for" in str(told.value)
-    assert "is what these submissions answer" in str(told.value)
+    assert "is used by these rounds of challenges" in str(told.value)
+    assert "is answered by these submissions" in str(told.value)
     assert Corpus.objects.filter(pk=version.corpus_id).exists()
 
 

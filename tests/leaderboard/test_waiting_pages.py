@@ -20,6 +20,7 @@ from leaderboard.results.computing import compute_waiting
 from leaderboard.results.kinds import all_kinds
 from tests.campaigns.sets import made_campaign, made_user
 from tests.leaderboard.conftest import FOUR_RESPONSES, Rated
+from workers.models import MetricRun
 
 pytestmark = [pytest.mark.django_db, pytest.mark.by_workers]
 
@@ -140,6 +141,19 @@ def test_a_page_that_waits_for_a_new_metric_waits_for_the_newer_numbers(
     )
     compute_waiting()
     assert ask(polled(answer.content.decode()))["HX-Refresh"] == "true"
+
+
+def test_a_leaderboard_without_a_metric_becomes_the_one_with_the_first(
+    version: CorpusVersion,
+) -> None:
+    MetricRun.objects.all().delete()
+    Client().get(f"/corpora/{version.corpus.slug}/metrics/")
+    compute_waiting()
+    data_changed([version.pk])
+    page = Client().get(f"/corpora/{version.corpus.slug}/metrics/").content.decode()
+    assert "Metrics are being compared with human scores" in page
+    compute_waiting()
+    assert ask(polled(page))["HX-Refresh"] == "true"
 
 
 def test_the_state_of_a_statistic_whose_campaign_was_deleted_is_that_of_none(

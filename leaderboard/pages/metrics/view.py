@@ -117,6 +117,8 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         "judges": inspector_links(version, (row.metric for row in document.rows), aspect),
         "has_preferences": counts_of(version).preferences > 0,
         "has_metrics": bool(whole.rows),
+        # Without a metric there is nothing to read meanwhile: the page becomes the new one
+        "shows": "" if whole.rows else AWAITS_NEWER,
         "is_published": is_published(slug),
         "fits": bool(document.rows),
         "empty_reasons": [] if whole.rows else empty_reasons(version, aspect),
