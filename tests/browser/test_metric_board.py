@@ -122,6 +122,24 @@ def test_a_filter_is_applied_at_once_and_the_page_stays(visit: Callable[..., Vis
     assert page.evaluate("window.stillHere") is True
 
 
+def test_a_filter_that_gets_no_answer_says_that_the_table_is_the_former(
+    visit: Callable[..., Visit],
+) -> None:
+    visitor = visit()
+    page = visitor.go(BOARD)
+    rows = page.locator("#board tbody tr").count()
+    page.route(f"**{BOARD}?*", lambda route: route.abort())
+    page.get_by_label("Search metrics").fill("bleu")
+    expect(page.locator("#board-notice")).to_contain_text("could not be updated")
+    assert page.locator("#board tbody tr").count() == rows
+    page.unroute(f"**{BOARD}?*")
+    page.get_by_label("Search metrics").fill("bleu_")
+    expect(page.locator("#board-notice")).to_be_empty()
+    visitor.complaints = [
+        text for text in visitor.complaints if "ERR_FAILED" not in text and "htmx" not in text
+    ]
+
+
 def test_a_row_of_a_phone_is_a_name_a_value_and_its_lane(visit: Callable[..., Visit]) -> None:
     """24 metrics, without the plots below them, on less than 3,600 px; the board had 9,057."""
     page = visit(width=NARROW).go(BOARD)

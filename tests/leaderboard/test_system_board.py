@@ -250,6 +250,19 @@ def test_a_metric_that_turns_the_order_round_misleads_on_both_ends(made: Made) -
     )
 
 
+@pytest.mark.parametrize("part", ["systems", "metrics"])
+def test_a_search_that_nothing_fits_leaves_the_finding_as_it_is(
+    client: Client, made: Made, part: str
+) -> None:
+    made(STEADY)
+    whole = client.get(f"/corpora/small/{part}/").content.decode()
+    found = client.get(f"/corpora/small/{part}/?q=nothing-like-it").content.decode()
+    said = '<p class="say">'
+    assert whole.split(said)[1].split("</p>")[0] == found.split(said)[1].split("</p>")[0]
+    assert f"No {part[:-1]} fits th" in found
+    assert "<table" not in found.split("No " + part[:-1])[1].split("</div>")[0]
+
+
 def test_the_page_says_who_is_best_and_where_the_metric_misleads(
     client: Client, made: Made
 ) -> None:

@@ -187,6 +187,19 @@
     event.detail.path = address.pathname + address.search;
   });
 
+  // An update that did not come: the table still shows what was chosen before.
+  function updateFailed(event) {
+    const notice = document.getElementById("board-notice");
+    if (!notice || !notice.dataset.failed || event.detail.target.id !== "board") return;
+    if (event.detail.xhr.status === 401) return; // logged-out.js says it
+    const words = document.createElement("p");
+    words.textContent = notice.dataset.failed;
+    notice.className = "notice error";
+    notice.replaceChildren(words);
+  }
+  document.addEventListener("htmx:responseError", updateFailed);
+  document.addEventListener("htmx:sendError", updateFailed);
+
   document.addEventListener("scroll", function (event) {
     if (event.target instanceof Element && event.target.matches(".table-scroll")) markEdges(event.target);
   }, { capture: true, passive: true });

@@ -101,7 +101,7 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
         ),
         "system_note": system_note(version, systems),
         "slice_note": slice_note(version, data_slice),
-        "headline": headline(document, params, letters),
+        "headline": headline(document if document.rows else whole, params, letters),
         "table": table,
         "columns": cache(lambda: shown_columns(table().table, params, document)),
         "permanent_link": request.build_absolute_uri(

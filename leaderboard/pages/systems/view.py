@@ -176,7 +176,8 @@ def systems(request: HttpRequest, slug: str) -> HttpResponse:
         "metrics": len(document.metrics),
         "all_systems": len(document.systems),
         "rows": len(shown),
-        "headline": headline(shown),
+        # A search leaves out rows, not what is found
+        "headline": headline(shown_systems(document, kinds, "")),
         "figure": figure,
         "ranks": ranks,
         "written_from": (
