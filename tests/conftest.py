@@ -247,16 +247,20 @@ def rows_rolled_back_are_vacuumed(django_db_blocker: Any) -> Iterator[None]:
     """PostgreSQL's own vacuum is off (``tests/services.py``): after each file what has grown is
     emptied, all but what ``migrate`` wrote."""
     yield
-    django_db = sys.modules.get("django.db")
-    if not ON_SERVICES or django_db is None or django_db.connection.connection is None:
+    from django.db import connection
+
+    if not ON_SERVICES or connection.connection is None:
         return
-    with django_db_blocker.unblock(), django_db.connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r'"
-            " AND relnamespace = 'public'::regnamespace AND pg_relation_size(oid) > 1000000"
-        )
-        if grown := [name for (name,) in cursor.fetchall()]:
-            cursor.execute(f"VACUUM {', '.join(grown)}")
+    with django_db_blocker.unblock():
+        if not connection.is_usable():
+            return  # a test had it ended
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r'"
+                " AND relnamespace = 'public'::regnamespace AND pg_relation_size(oid) > 1000000"
+            )
+            if grown := [name for (name,) in cursor.fetchall()]:
+                cursor.execute(f"VACUUM {', '.join(grown)}")
 
 
 @pytest.fixture(scope="session")
