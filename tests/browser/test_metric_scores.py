@@ -5,15 +5,34 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.stage import Stage
 from tests.browser.visit import COMPUTED_WITHIN, Visit
 
-PAGE = "/corpora/demo/metric-scores/"
+CORPUS = "/corpora/scored-elsewhere/"
+PAGE = f"{CORPUS}metric-scores/"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def corpus(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A small one: whatever is handed in makes every statistic of its corpus anew."""
+    folder = str(tmp_path_factory.mktemp("corpus"))
+    stage.python(
+        "import pathlib\nfrom tests.dialeval_site.small_corpora import store_corpus\n"
+        f"store_corpus(pathlib.Path({folder!r}), 'scored-elsewhere', is_public=True)"
+    )
+    yield
+    stage.python(
+        "from annotations.models import Corpus\n"
+        "from leaderboard.challenges.models import Submission\n"
+        "Submission.objects.filter(version__corpus__slug='scored-elsewhere').delete()\n"
+        "Corpus.objects.filter(slug='scored-elsewhere').delete()"
+    )
 
 
 def filled_template(visit: Visit) -> bytes:
@@ -44,9 +63,9 @@ def test_scores_are_handed_in_and_stand_on_the_leaderboard(visit: Callable[..., 
     hand_in(one, "letters_of_ann", filled_template(one))
     one.page.wait_for_url("**/submissions/**")
     expect(one.page.get_by_text("The scores are stored as letters_of_ann")).to_be_visible(
-        timeout=60_000
+        timeout=240_000
     )
-    one.go("/corpora/demo/metrics/?metric=letters_of_ann")  # its part waits for the new numbers
+    one.go(f"{CORPUS}metrics/?metric=letters_of_ann")  # its part waits for the new numbers
     row = one.page.locator("tr[data-id='metric-letters_of_ann']")
     # The board shows the older ones until then
     newer = one.page.get_by_role("link", name="Show them").first
