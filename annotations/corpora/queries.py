@@ -415,9 +415,12 @@ Labels = dict[tuple[int | None, int | None], list[LabelInput]]
 def labels_in(dialogue: Dialogue, turn: Turn | None) -> Labels:
     """Labels of the responses at one turn, of messages, and of the dialogue or a system's part of
     it, in the order in which they came."""
-    labels = Label.objects.filter(
-        Q(dialogue=dialogue) | Q(response__turn=turn) if turn else Q(dialogue=dialogue)
-    ).exclude(Q(response__system__withheld=True) | Q(system__withheld=True))
+    chosen = Label.objects.filter(dialogue=dialogue).values("pk")
+    if turn:  # a union, each part by its index: with OR the database reads all labels of the site
+        chosen = chosen.union(Label.objects.filter(response__turn=turn).values("pk"))
+    labels = Label.objects.filter(pk__in=chosen).exclude(
+        Q(response__system__withheld=True) | Q(system__withheld=True)
+    )
     found: Labels = {}
     for response, message, system, question, value in labels.order_by("pk").values_list(
         "response_id", "message", "system__name", "question", "value"
@@ -443,13 +446,17 @@ class PreferenceCount(NamedTuple):
 
 def preferences_in(dialogue: Dialogue, turn: Turn | None) -> list[PreferenceCount]:
     """Comparisons of the responses at one turn, and of whole dialogues, by pair and aspect."""
-    of_dialogue = Q(dialogue=dialogue, system_a__withheld=False, system_b__withheld=False)
-    of_turn = Q(
-        response_a__turn=turn,
-        response_a__system__withheld=False,
-        response_b__system__withheld=False,
-    )
-    rows = Preference.objects.filter(of_dialogue | of_turn if turn else of_dialogue)
+    chosen = Preference.objects.filter(
+        dialogue=dialogue, system_a__withheld=False, system_b__withheld=False
+    ).values("pk")
+    if turn:  # see ``labels_in``
+        of_turn = Preference.objects.filter(
+            response_a__turn=turn,
+            response_a__system__withheld=False,
+            response_b__system__withheld=False,
+        )
+        chosen = chosen.union(of_turn.values("pk"))
+    rows = Preference.objects.filter(pk__in=chosen)
     counts: dict[tuple[str, str, str, bool], Counter[str]] = {}
     for *of_responses, name_a, name_b, sample_a, sample_b, aspect, preferred in rows.order_by(
         "pk"

@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from annotations.corpora.shown_messages import SHOWN_AT_ONCE, shown_message, shown_text
 from annotations.formats.records import (
@@ -162,20 +164,40 @@ def test_a_gold_answer_that_is_no_message_is_shown_at_its_place(tmp_path: Path) 
 
 
 def test_of_a_long_conversation_messages_around_the_turn_are_shown(tmp_path: Path) -> None:
-    """Turn 100 stands after message 201: 152 to 251 are shown of 0 to 599."""
+    """Turn 100 stands after message 201: 177 to 226 are shown of 0 to 599."""
     messages = tuple(
         Message("assistant" if place % 2 else "user", f"line {place}.") for place in range(600)
     )
     turns = tuple(TurnRecord(number, after=2 * number + 1) for number in range(300))
     records: list[Record] = [CorpusRecord(), DialogueRecord("d", (), (), turns, messages)]
     page = page_of(records, tmp_path, "?turn=100")
-    assert len(bubbles(page)) == 2 * SHOWN_AT_ONCE
-    assert "line 151." not in page
-    assert page.index("line 152.") < page.index("line 251.")
-    assert ">152 earlier messages</a>" in page
-    assert ">348 later messages</a>" in page
+    assert len(bubbles(page)) == SHOWN_AT_ONCE
+    assert "line 176." not in page
+    assert page.index("line 177.") < page.index("line 226.")
+    assert ">177 earlier messages</a>" in page
+    assert ">373 later messages</a>" in page
     whole = Client().get("/corpora/small/dialogues/0/?turn=100&messages=all").content.decode()
     assert len(bubbles(whole)) == 600
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL reads small tables whole")
+def test_labels_and_preferences_are_found_by_index(tmp_path: Path) -> None:
+    """Else each page reads those of the whole site."""
+    with CaptureQueriesContext(connection) as captured:
+        page_of(RECORDS, tmp_path, "?turn=1")
+    with connection.cursor() as cursor:
+        for table in ("annotations_label", "annotations_preference"):
+            (sql,) = (
+                one["sql"]
+                for one in captured
+                if one["sql"].startswith("SELECT")
+                and f'{table}"."' in one["sql"]
+                and "UNION" in one["sql"]
+            )
+            cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
+            plan = [step for *_, step in cursor.fetchall()]
+            assert any(step.startswith(f"SEARCH {table} ") for step in plan), plan
+            assert not any(step.startswith("SCAN annotations_") for step in plan), plan
 
 
 def test_a_conversation_without_turns_is_shown(tmp_path: Path) -> None:

@@ -104,8 +104,8 @@ def dialogue_context(
 ) -> dict[str, Any]:
     """``turn`` is the turn asked for. Of many systems one page is shown: the one asked for by its
     number or, where ``system`` (a position) is, the page which holds that system. ``markdown`` is
-    False to show texts as they are. Of a long conversation ``SHOWN_AT_ONCE`` messages before and
-    after the turn are formatted, unless ``all_messages``."""
+    False to show texts as they are. Of a long conversation ``SHOWN_AT_ONCE`` messages around the turn
+    are formatted, unless ``all_messages``."""
     turns = list(dialogue.turns.all())
     chosen = _chosen_turn(turns, turn)
     shown = _page_of_systems(version, page, system)
@@ -175,8 +175,9 @@ def dialogue_context(
 
 
 def _window(count: int, middle: int) -> range:
-    """Places of the messages before and after one."""
-    return range(max(0, middle - SHOWN_AT_ONCE), min(count, middle + SHOWN_AT_ONCE))
+    """Places of the messages around one."""
+    first = max(0, min(middle - SHOWN_AT_ONCE // 2, count - SHOWN_AT_ONCE))
+    return range(first, min(count, first + SHOWN_AT_ONCE))
 
 
 def _page_of_systems(version: CorpusVersion, page: str, system: str) -> Page[System]:
