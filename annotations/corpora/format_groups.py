@@ -16,8 +16,10 @@ FORMAT_GROUPS = (
         {
             "table": "columns that name a response, a system, a context, a score or a rater",
             "message-rows": "columns of speaker and text, and mostly of the conversation",
+            "numbered-turns": "columns user_1, bot_1, user_2, …, or turn_1, turn_2, …",
             "response-pairs": "columns of two responses, and of their winner or scores",
             "system-columns": "a prompt or context, and two or more columns of responses",
+            "ranked-rows": "a response, its rank, and a prompt, context or id",
             "ratings": "a heading of dialogue, turn, system, response and scores",
         },
     ),
@@ -30,6 +32,7 @@ FORMAT_GROUPS = (
             "openai-batch": "custom_id and body",
             "request-logs": "a request beside its response",
             "chat-text": "lines that begin with a name and a colon, or with a date",
+            "slack": "files CHANNEL/2024-01-01.json",
         },
     ),
     (
@@ -54,10 +57,10 @@ FORMAT_GROUPS = (
     (
         _("Preferences and arenas"),
         {
-            "preferences": "chosen and rejected",
+            "preferences": "chosen and rejected, or response_j and response_k, winner and loser, …",
             "openai-preferences": "input, preferred_output, non_preferred_output",
             "unpaired-preferences": "prompt, completion, label",
-            "completions": "a list of completions, each with a text",
+            "completions": "a list of completions, each with a text, a score or a rank",
             "chatbot-arena": "conversation_a, conversation_b, winner",
             "arena-battles": "model_a, model_b, response_a, winner_model_a",
             "mt-bench": "question.jsonl and model_answer/; question_id, judge, turn",
@@ -100,6 +103,7 @@ FORMAT_GROUPS = (
             "unieval": "source, system_output, scores",
             "xdial": "ratings and columns *_ctx, *_res or *_dial",
             "topical-chat": "content, agent, turn_rating",
+            "faithdial": "history, knowledge, response, original_response",
             "mt-metrics-eval": "folders sources and system-outputs",
         },
     ),

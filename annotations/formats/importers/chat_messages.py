@@ -21,6 +21,7 @@ from annotations.formats.importers.json_source import (
     refuse_constant,
 )
 from annotations.formats.importers.problems import Problems, Where
+from annotations.formats.importers.python_values import python_list
 from annotations.formats.importers.speakers import message_of
 from annotations.formats.importers.wrapped_records import ROLE_KEYS, TEXT_KEYS
 from annotations.formats.records import (
@@ -243,7 +244,7 @@ def tool_call(name: Any, arguments: Any, call_id: Any = None) -> dict[str, Any]:
 
 
 def parsed_json(value: Any) -> Any:
-    """What a text holds as JSON, or the value itself where it is none.
+    """What a text holds as JSON or as a list that Python printed, else the value itself.
 
     Args:
         value: any parsed JSON value.
@@ -258,7 +259,8 @@ def parsed_json(value: Any) -> Any:
             value, object_pairs_hook=object_without_duplicates, parse_constant=refuse_constant
         )
     except (ValueError, NotJsonError, RecursionError):
-        return value
+        listed = python_list(value)
+        return value if listed is None else listed
 
 
 def is_answer(message: Message) -> bool:

@@ -4,6 +4,9 @@ al. 2024, ICML) and studies of one's own have them."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import combinations
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +23,18 @@ from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.speakers import alternating, conversation, prompted
 from annotations.formats.importers.table_source import number_in
 from annotations.formats.importers.wrapped_records import is_message
-from annotations.formats.records import ASSISTANT, Message, RatingRecord
+from annotations.formats.records import ASSISTANT, Message, PreferenceRecord, RatingRecord
+from common.text import MAX_TEXT
 
-_LISTS = ("completions", "responses", "outputs", "answers", "generations", "candidates")
+_LISTS = ("completions", "responses", "outputs", "answers", "generations", "candidates", "replies")
+_BEST_FIRST = ("ranked_responses", "ranked_answers", "ranked_outputs", "responses_ranked")
+"""Lists in the order of preference."""
+_RANK = "rank"
+_SYSTEM_LISTS = ("models", "systems", "model_names", "generators")
+_RANK_LISTS = ("ranks", "rank")
+_ORDER_LISTS = ("ranking", "order", "rankings", "preference_order", "ranked_indices")
+_CLEAR_ORDERS = ("order", "preference_order", "ranked_indices")
+_SCORE_LISTS = ("scores", "ratings", "rewards")
 _TEXTS = ("response", "text", "output", "completion", "content", "answer", "generation")
 _SYSTEMS = ("model", "system", "generator", "model_name", "model_id", "name")
 _COMMENTS = ("rationale", "comment", "justification", "explanation")
@@ -33,13 +45,67 @@ Score = tuple[str, str, float, str]
 
 
 def _list_key(record: Mapping[str, Any]) -> str:
-    """The list of completions; "" where there is none."""
-    for key in _LISTS:
+    """The list of completions, objects or texts beside which a list says something of each; ""
+    where there is none."""
+    for key in (*_LISTS, *_BEST_FIRST):
         values = record.get(key)
         first = values[0] if isinstance(values, list) and values else None
         if isinstance(first, dict) and _key(first, _TEXTS) and not is_message(first):
             return key
+        if isinstance(first, str) and (key in _BEST_FIRST or _lists_beside(record, key)):
+            return key
     return ""
+
+
+def _lists_beside(record: Mapping[str, Any], key: str) -> dict[str, list[Any]]:
+    """Lists that have a score, rank or system for each text of one list; ``ranking`` becomes the
+    ranks, where it cannot be taken for an order."""
+    size = len(record[key])
+    known = (*_SYSTEM_LISTS, *_RANK_LISTS, *_ORDER_LISTS, *_SCORE_LISTS)
+    return {
+        name: value
+        for name, value in record.items()
+        if name in known and isinstance(value, list) and len(value) == size and size > 1
+    }
+
+
+def _objects_of_texts(row: JsonObject, key: str) -> tuple[JsonObject, ...] | None:
+    """A list of texts, and the lists beside it, as the objects that other files have."""
+    texts = row.texts(key, MAX_TEXT, may_be_empty=True)
+    if texts is None:
+        return None
+    objects: list[dict[str, Any]] = [{"response": text} for text in texts]
+    if key in _BEST_FIRST:
+        for place, one in enumerate(objects):
+            one["rank"] = place + 1
+    for name, values in _lists_beside(row.value, key).items():
+        if name in _ORDER_LISTS:
+            if not _is_order(values):
+                row.complain(name, "must number the responses, each once")
+                return None
+            low = min(values)
+            ranks = [values.index(at + low) + low for at in range(len(values))]
+            if name not in _CLEAR_ORDERS and ranks != values:
+                row.complain(
+                    name,
+                    "may be the rank of each response, or the responses in their order: name it "
+                    "`ranks` or `order`",
+                )
+                return None
+            values, name = ranks, "rank"
+        name = "rank" if name in _RANK_LISTS else "model" if name in _SYSTEM_LISTS else name
+        for one, value in zip(objects, values, strict=True):
+            one[name.removesuffix("s") if name in _SCORE_LISTS else name] = value
+    return tuple(
+        replace(row, value=one, path=row.field(f"{key}[{place}]"))
+        for place, one in enumerate(objects)
+    )
+
+
+def _is_order(values: list[Any]) -> bool:
+    if not all(isinstance(one, int) and not isinstance(one, bool) for one in values):
+        return False
+    return sorted(values) in ([*range(len(values))], [*range(1, len(values) + 1)])
 
 
 def _key(record: Mapping[str, Any], known: tuple[str, ...]) -> str:
@@ -100,14 +166,18 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
 
 def _records_of_row(row: JsonObject, number: int) -> Iterator[Placed]:
     key = _list_key(row.value) or "completions"
-    objects = row.children(key)
+    values = row.value.get(key)
+    is_of_texts = isinstance(values, list) and bool(values) and isinstance(values[0], str)
+    objects = _objects_of_texts(row, key) if is_of_texts else row.children(key)
     field, messages = _before(row)
     dialogue_id = name_or(row, "id", str(number))
     if objects is None or messages is None or dialogue_id is None:
         return
+    beside = _lists_beside(row.value, key) if is_of_texts else ()
     dialogue = CrossedDialogue(
-        dialogue_id, row.where, messages, rest_of(row, (key, field, "id", "models"))
+        dialogue_id, row.where, messages, rest_of(row, (key, field, "id", "models", *beside))
     )
+    ranked: list[tuple[float, str, int, JsonObject]] = []
     for place, one in enumerate(objects):
         text_key, system_key = _key(one.value, _TEXTS), _key(one.value, _SYSTEMS)
         if not text_key:
@@ -115,18 +185,29 @@ def _records_of_row(row: JsonObject, number: int) -> Iterator[Placed]:
             continue
         system = clean_name(one.value[system_key]) if system_key else f"{ASSISTANT} {place + 1}"
         rest = rest_of(one, (text_key, system_key))
+        rank = number_in(str(rest.pop(_RANK, "")))
         scores = {name: _scores(name, value) for name, value in rest.items()}
         metadata = {name: value for name, value in rest.items() if not scores[name]}
         where = f"{key}[{place}]"
         sample = dialogue.add_response(
             0, system, one.value[text_key], row.where, field=where, metadata=metadata
         )
+        if rank is not None:
+            ranked.append((rank, system, sample, one))
         for aspect, rater, score, comment in (each for of in scores.values() for each in of):
             if sample == 0:
                 rating = RatingRecord(
                     dialogue_id, 0, system, rater, aspect, score, comment[:_MAX_COMMENT]
                 )
                 dialogue.judgements.append((rating, row.where, where))
+    for better, worse in combinations(sorted(ranked, key=itemgetter(0)), 2):
+        vote = PreferenceRecord(
+            *(dialogue_id, 0, better[1], worse[1], "tie" if better[0] == worse[0] else "a"),
+            DATASET,
+            sample_a=better[2],
+            sample_b=worse[2],
+        )
+        dialogue.judgements.append((vote, row.where, worse[3].path))
     yield from dialogue.records()
 
 
@@ -138,7 +219,10 @@ _DESCRIPTION = """\
 A JSON array or JSON lines: one prompt a record (`instruction`, `prompt`, `context`, `messages`)
 with a list of `completions` (or `responses`, `outputs`, `answers`), each with its text, the `model`
 and scores: a number a field, a list of one number a rater, or objects of these, such as
-`annotations`, by aspect (`{"Rating": "4", "Rationale": "…"}`). All other fields are metadata."""
+`annotations`, by aspect (`{"Rating": "4", "Rationale": "…"}`). A `rank` (Nectar; the lowest is the
+best) prefers each completion to those behind it. A list of texts may have lists of `models`,
+`scores`, `ranks` or an `order` (numbers of the texts, the best first) beside it;
+`ranked_responses` are in that order. All other fields are metadata."""
 _EXAMPLE = (
     '{"instruction": "Is the oven hot?", "completions": [{"model": "baker", "response": "Not yet."'
     ', "annotations": {"honesty": {"Rating": "4", "Rationale": "It is cold."}}, "overall_score": '

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from annotations.formats.importers.base import Importer, Placed
-from annotations.formats.importers.chat_messages import rest_of
+from annotations.formats.importers.chat_messages import parsed_json, rest_of
 from annotations.formats.importers.heads import with_head
-from annotations.formats.importers.json_rows import numbered_objects
 from annotations.formats.importers.people import people_talking, spoken
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import FileSample
+from annotations.formats.importers.table_source import numbered_rows
 from common.text import MAX_TEXT
 
 _LISTS = ("dialog", "dialogue", "utterances", "turns", "conversation")
@@ -19,7 +20,10 @@ _PER_MESSAGE = ("act", "emotion")
 
 
 def _body(path: Path, problems: Problems) -> Iterator[Placed]:
-    for number, row in numbered_objects(path, problems):
+    for number, row in numbered_rows(path, problems):
+        # A table has lists in its cells, as Python or NumPy prints them
+        cells = {name: parsed_json(row.value[name]) for name in row.value}
+        row = replace(row, value=cells)
         key = next((one for one in _LISTS if row.has(one)), _LISTS[0])
         texts = row.texts(key, MAX_TEXT, may_be_empty=True)
         lists = {one: row.items(one) for one in _PER_MESSAGE if row.value.get(one) is not None}
@@ -38,7 +42,8 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
 
 
 def _detect(sample: FileSample) -> float:
-    lists = [sample.record[key] for key in _LISTS if key in sample.record]
+    first = sample.rows[0] if sample.rows else {}
+    lists = [parsed_json(first[key]) for key in _LISTS if key in first]
     is_text = len(lists) == 1 and isinstance(lists[0], list) and lists[0][1:]
     if not is_text or not all(isinstance(one, str) for one in lists[0]):
         return 0.0
@@ -48,10 +53,11 @@ def _detect(sample: FileSample) -> float:
 
 
 _DESCRIPTION = """\
-A JSON array or JSON lines: `dialog` (or `dialogue`, `utterances`, `turns`, `conversation`), a list
-of texts by two people in turn. Blanks round them are taken away; `act` and `emotion`, one value a
-text, are metadata of its message. The number of the record, from 1, is the dialogue's id. For
-training take the release itself (`dailydialog`)."""
+A JSON array, JSON lines or a table with printed lists in its cells (`['Hot?' 'No.']`): `dialog` (or
+`dialogue`, `utterances`, `turns`, `conversation`), a list of texts by two people in turn. Blanks
+round them are taken away; `act` and `emotion`, one value a text, are metadata of its message. The
+number of the record, from 1, is the dialogue's id. For training take the release itself
+(`dailydialog`)."""
 _EXAMPLE = '{"dialog": ["Is the oven hot ? ", " Not yet . "], "act": [2, 1], "emotion": [0, 0]}\n'
 
 IMPORTER = Importer(

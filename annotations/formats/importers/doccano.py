@@ -13,7 +13,13 @@ from annotations.formats.importers.folders import problems_of
 from annotations.formats.importers.json_rows import json_rows
 from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
-from annotations.formats.importers.table_source import number_in
+from annotations.formats.importers.speakers import conversation
+from annotations.formats.importers.table_source import (
+    holds_json,
+    is_missing,
+    number_in,
+    read_rows,
+)
 
 ASPECT = "label"
 _USED = ("text", "label", "Comments", "system", "model", "dialog_id")
@@ -35,15 +41,29 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         ImportFailed: as in ``json_rows``.
     """
     collection = Collection(problems)
-    for file in sorted(path.glob("*.jsonl")) if path.is_dir() else [path]:
+    files = [one for ending in ("jsonl", "csv") for one in sorted(path.glob(f"*.{ending}"))]
+    for file in files if path.is_dir() else [path]:
         rater = clean_name(file.stem)
-        for line, record in json_rows(file, problems_of(problems, path, file)):
+        own = problems_of(problems, path, file)
+        rows = json_rows(file, own) if holds_json(file) else _rows_of_table(file, own)
+        for line, record in rows:
             where = line if file == path else f"{file.name}:{line}"
             if isinstance(record, dict) and isinstance(record.get("text"), str):
                 _take(collection, record, rater, where)
             else:
                 problems.add(where, "text", "is missing")
     yield from collection.records()
+
+
+def _rows_of_table(path: Path, problems: Problems) -> Iterator[tuple[Where, dict[str, Any]]]:
+    """Rows of CSV as the records of JSON lines: labels stand in one cell, with ``#`` between."""
+    for line, row in read_rows(path, problems):
+        labels = [one.strip() for one in row.get("label", "").split("#") if one.strip()]
+        comments = [one for one in (row.get("Comments", ""),) if not is_missing(one)]
+        rest = {key: cell for key, cell in row.items() if not is_missing(cell)}
+        text = row.get("text") or row.get("data")
+        rest.pop("data", None)
+        yield line, {**rest, "text": text, "label": labels, "Comments": comments}
 
 
 def _take(collection: Collection, record: dict[str, Any], rater: str, line: Where) -> None:
@@ -75,15 +95,22 @@ def _take(collection: Collection, record: dict[str, Any], rater: str, line: Wher
 
 def _detect(sample: FileSample) -> float:
     if sample.kind == "folder":
-        lines = [name for name in sample.members if name.endswith(".jsonl")]
+        lines = [name for name in sample.members if name.endswith((".jsonl", ".csv"))]
         is_flat = bool(lines) and len(lines) == len(sample.members)
         return 0.9 if is_flat and _detect(sample.member(lines[0])) else 0.0
-    return 0.8 if {"id", "text", "label", "Comments"} <= sample.keys else 0.0
+    if {"id", "text", "label", "Comments"} <= sample.keys:
+        return 0.8
+    # Without comments these are headings that others have, too: the text must be a conversation
+    texts = [str(row.get("text", row.get("data", ""))) for row in sample.rows]
+    is_doccano = sample.kind == "table" and {"id", "label"} <= sample.keys
+    is_talk = any(len(conversation(text)) > 1 for text in texts)
+    return 0.7 if is_doccano and sample.keys & {"text", "data"} and is_talk else 0.0
 
 
 _DESCRIPTION = """\
-A folder (or zip file) with one file a member, whose name is the rater: `text` with lines `Speaker:
-text`, `label`, `Comments`, and `dialog_id` and `system` as metadata."""
+A folder (or zip file) with one file a member, whose name is the rater, as JSON lines or CSV: `text`
+(or `data`) with lines `Speaker: text`, `label` (in CSV with `#` between several), `Comments`, and
+`dialog_id` and `system` as metadata."""
 _EXAMPLE = (
     '{"id": 1, "text": "user: Is it raining?\\nbot: Not yet.", "dialog_id": "d1", '
     '"system": "north-1", "label": ["4"], "Comments": []}\n'
@@ -91,7 +118,7 @@ _EXAMPLE = (
 
 IMPORTER = Importer(
     name="doccano",
-    summary="exports of doccano: one file a rater (folder, zip or JSON lines)",
+    summary="exports of doccano: one file a rater (folder, zip, JSON lines or CSV)",
     stream=stream,
     detect=_detect,
     description=_DESCRIPTION,

@@ -31,7 +31,8 @@ from annotations.formats.importers.wrapped_records import (
     SPLITS,
     is_chat_under_id,
     is_message,
-    wrapped_records,
+    records_and_layout,
+    within_row,
 )
 
 MAX_OBJECT = 32 * 1024 * 1024
@@ -66,10 +67,13 @@ def json_rows(
         return
     with open_file(path, problems, taken="JSON") as file:
         start = file.read(BEGINNING).lstrip()
+    records, layout = records_and_layout(start.decode("utf-8", "replace"))
     if start.startswith(b"["):
         yield from array_elements(path, problems, limit)
-    elif wrapped_records(start.decode("utf-8", "replace")):
-        yield from _records_within(path, problems)
+    elif records and layout == "split":
+        yield from _rows_of_split(path, problems)
+    elif records:
+        yield from _records_within(path, problems, layout == "ids")
     elif BY_COLUMN.match(start.decode("utf-8", "replace")):
         yield from _rows_of_columns(path, problems)
     elif _is_begun_object(start):
@@ -106,14 +110,30 @@ def _rows_of_columns(path: Path, problems: Problems) -> Iterator[tuple[Where, An
         yield f"$.*.{row[:80]}", values
 
 
-def _records_within(path: Path, problems: Problems) -> Iterator[tuple[Where, Any]]:
+def _rows_of_split(path: Path, problems: Problems) -> Iterator[tuple[Where, Any]]:
+    names: list[str] = []
+    for where, key, value in object_members(path, problems):
+        if key == "columns":
+            names.append(str(value))
+        elif key == "data" and where.endswith("]"):
+            if not isinstance(value, list) or len(value) != len(names):
+                problems.add(where, "", f"must be a list of {len(names)} values, one a column")
+            else:
+                yield where, dict(zip(names, value, strict=True))
+
+
+def _records_within(
+    path: Path, problems: Problems, are_under_ids: bool
+) -> Iterator[tuple[Where, Any]]:
     members = object_members(path, problems)
     for key, group in groupby(members, itemgetter(1)):
         if key in LISTS:
             for where, _, value in group:
                 is_of_split = key in SPLITS and isinstance(value, dict) and "split" not in value
                 if where.endswith("]"):
-                    yield where, {**value, "split": key} if is_of_split else value
+                    yield where, {**value, "split": key} if is_of_split else within_row(value)
+            continue
+        if not are_under_ids:
             continue
         where, _, first = next(group)
         if not where.endswith("]"):

@@ -110,7 +110,10 @@ def _detect(sample: FileSample) -> float:
     if sample.kind == "table":
         has_rows = len(sample.cells) > 1
         cells = dict(zip(*sample.cells[:2], strict=False)) if has_rows else {}
-        return 0.6 if chat_key(cells) else 0.0
+        if chat_key(cells):
+            return 0.6
+        # Less than a table, which may have judgements
+        return 0.3 if _spoken(cells) else 0.0
     first = sample.records[0] if sample.records else None
     if isinstance(first, list):
         return 0.6 if first and is_message(first[0]) else 0.0
@@ -126,7 +129,8 @@ messages under `messages`, each with `role` and `content` as OpenAI's chat inter
 list may have another name
 (`conversation`, `turns`, `contents`, …), and so may a message's speaker (`from`, `speaker`,
 `sender`, …) and text (`value`, `text`, `parts`, …); records may stand in a list of an object, such
-as `data`, or under their ids; a `transcript` is a text of `Human:` and `Assistant:`, or ChatML. A
+as `data`, or under their ids; a `transcript` or `text` is one of `Human:` and `Assistant:`, or in
+the template of a model (ChatML, Llama's `[INST]`, Gemma, Zephyr, Vicuna, Alpaca, …). A
 `system` prompt beside the messages is the first one. All roles are kept; a tool call is a part of
 its message, and so is an image, which is not fetched. Each text of the assistant is a response of
 the system `model`, else `assistant`; a message that only calls a tool is none. A refusal is a

@@ -33,6 +33,7 @@ from annotations.formats.importers.wrapped_records import (
     BEGINNING,
     BY_COLUMN,
     FIRST_RECORDS,
+    TRANSCRIPT_KEYS,
     array_values,
     wrapped_records,
 )
@@ -268,7 +269,8 @@ def _file(name: str, start: bytes) -> FileSample:
     if not json_text or "\0" in text:
         return replace(sample, text="")
     cells = _cells(text)
-    if any(len(row) > 1 for row in cells):
+    has_one_column = len(cells) > 1 and cells[0][0].strip().casefold() in TRANSCRIPT_KEYS
+    if any(len(row) > 1 for row in cells) or has_one_column:
         return replace(sample, kind="table", keys=_heading(cells), cells=cells)
     return replace(sample, kind="text")
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from annotations.formats.importers.chat_templates import templated
+from annotations.formats.importers.python_values import python_list
 from annotations.formats.records import Message
 
 USERS = frozenset(["user", "u", "human", "customer", "client", "usr"])
@@ -20,8 +22,6 @@ _PLAIN = frozenset(["user", "u", "usr", "assistant", "s", "sys"])
 _LINE = re.compile(r"\s{0,99}([^\W\d_][^\n:]{0,29}):(?:[ \t]+(.*)|)$", re.DOTALL)
 _MOST_WORDS = 3
 _HEADED = re.compile(r"\A\s*(?:###\s*)?(?:Human|Assistant):")
-_CHATML_BEGIN, _CHATML_END = "<|im_start|>", "<|im_end|>"
-_CHATML = re.compile(r"\s{0,99}<\|im_start\|>(?:system|user|assistant)\n")
 _SPEECHES = tuple(
     re.compile(rf"(?:\A\s*|{before})(Human|Assistant):[ \n]?")
     for before in (r"\n\n", r"\n", r"### ?")
@@ -34,18 +34,13 @@ def transcript(text: str) -> tuple[Message, ...]:
 
     Args:
         text: as HH-RLHF has it, with a blank line before each speaker; or with a line end, or
-            ``###``; or as ChatML, with ``<|im_start|>user``.
+            ``###``; or in a chat template (``chat_templates``).
 
     Returns:
         The messages; none for any other text, and for one speaker without a blank line before.
     """
-    if _CHATML.match(text):
-        return tuple(
-            Message(role, words.removesuffix("\n"))
-            for part in text.split(_CHATML_BEGIN)[1:]
-            for role, _, words in [part.split(_CHATML_END)[0].partition("\n")]
-            if words.strip()
-        )
+    if messages := templated(text):
+        return messages
     if not _HEADED.match(text):
         return ()
     for speech in _SPEECHES:
@@ -96,6 +91,8 @@ def conversation(text: str, last: str = "user") -> tuple[Message, ...]:
     listed = _json_list(text, last)
     if listed is not None:
         return listed
+    if messages := templated(text):
+        return messages
     lines = text.strip("\r\n").replace("\r\n", "\n").split("\n")
     if not _label(lines[0]):
         return alternating([line.strip() for line in lines if line.strip()], last)
@@ -116,11 +113,14 @@ def prompted(text: str) -> tuple[Message, ...]:
 
     Args:
         text: what the user says, in any number of lines; or a conversation whose first line begins
-            with a word of ``USERS`` or ``ASSISTANTS``, or a JSON list, as in ``conversation``.
+            with a word of ``USERS`` or ``ASSISTANTS``, or a JSON list, as in ``conversation``; or
+            in a chat template.
 
     Returns:
         One message of the user, or the conversation.
     """
+    if messages := templated(text):
+        return messages
     label = _label(text.lstrip("\r\n").partition("\n")[0]).casefold()
     if label in USERS | ASSISTANTS or _json_list(text) is not None:
         return conversation(text)
@@ -200,7 +200,7 @@ def _json_list(text: str, last: str = "user") -> tuple[Message, ...] | None:
     try:
         values = json.loads(text)
     except (ValueError, RecursionError):
-        return None
+        values = python_list(text)
     if not isinstance(values, list):
         return None
     if values and all(

@@ -29,6 +29,7 @@ from annotations.formats.importers.collected import (
 from annotations.formats.importers.column_mapping import Column, TableMapping
 from annotations.formats.importers.heads import position_rater
 from annotations.formats.importers.problems import ImportFailed, Problems, Where
+from annotations.formats.importers.python_values import python_list
 from annotations.formats.importers.speakers import conversation, with_prompt
 from annotations.formats.importers.table_source import is_missing, number_in
 from annotations.formats.records import Message
@@ -449,7 +450,7 @@ def _listed(text: str) -> tuple[str, ...]:
         try:
             values = json.loads(text)
         except (ValueError, RecursionError):
-            values = None
+            values = python_list(text)
         if isinstance(values, list) and all(isinstance(value, str) for value in values):
             return tuple(value for value in values if value.strip())
     return (text.strip(),) if text.strip() else ()

@@ -6,7 +6,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
+
+from annotations.formats.importers.python_values import python_list
 
 BEGINNING = 256 * 1024
 """Bytes of a file by which its layout is known."""
@@ -34,6 +36,11 @@ TRANSCRIPT_KEYS = ("transcript", "conversation", "dialogue", "dialog", "text")
 """Names of a conversation in one text (``speakers.transcript``)."""
 BY_COLUMN = re.compile(r'\s*\{\s*"[^"]{1,200}"\s*:\s*\{\s*"0"\s*:')
 """How a table begins that pandas writes column by column: ``{"prompt": {"0": …, "1": …}, …}``."""
+SPLIT = re.compile(r'\s*\{\s*"columns"\s*:\s*\[')
+"""How a table begins that names its columns once (pandas, ``orient="split"``)."""
+ROW = "row"
+"""A record within one of the Hub's viewer: ``{"row_idx": 0, "row": {…}}``."""
+Layout = Literal["", "list", "ids", "split"]
 _GAP = re.compile(r"[\s,]*")
 _COLON = re.compile(r"\s*:\s*")
 
@@ -61,7 +68,8 @@ def chat_key(record: Mapping[str, Any]) -> str:
         record: a parsed object.
 
     Returns:
-        The first of ``CHAT_KEYS`` under which there is one, perhaps as JSON in a text; "" for none.
+        The first of ``CHAT_KEYS`` under which there is one, perhaps as JSON, or as Python prints
+        it, in a text; "" for none.
     """
     for key in CHAT_KEYS:
         value = record.get(key)
@@ -69,7 +77,7 @@ def chat_key(record: Mapping[str, Any]) -> str:
             try:
                 value = json.loads(value)
             except (ValueError, RecursionError):
-                continue
+                value = python_list(value)
         if isinstance(value, list) and value and is_message(value[0]):
             return key
     return ""
@@ -138,8 +146,15 @@ def wrapped_records(text: str) -> tuple[Any, ...]:
         At most ``FIRST_RECORDS`` of them; none where the object is a record itself, or where each
         line is one.
     """
+    return records_and_layout(text)[0]
+
+
+def records_and_layout(text: str) -> tuple[tuple[Any, ...], Layout]:
+    """The first records within one object, as in ``wrapped_records``, and how they stand in it."""
     if not text.startswith("{") or _is_of_lines(text):
-        return ()
+        return (), ""
+    if SPLIT.match(text):
+        return _rows_of_split(text), "split"
     decoder, place = json.JSONDecoder(), 1
     by_id: list[Any] = []
     is_record = False
@@ -153,19 +168,50 @@ def wrapped_records(text: str) -> tuple[Any, ...]:
             if key in LISTS and text[place : place + 1] == "[":
                 records = array_values(text[place:])
                 if records and all(map(_is_record, records)):
-                    return records
+                    return tuple(map(within_row, records)), "list"
             value, place = decoder.raw_decode(text, place)
-            if isinstance(value, dict) and (chat_key(value) or is_log(value)):
-                by_id.append({**value, "id": key})
+            is_indexed = key == str(len(by_id)) and isinstance(value, dict)
+            if isinstance(value, dict) and (is_indexed or chat_key(value) or is_log(value)):
+                by_id.append({"id": key, **value} if is_indexed else {**value, "id": key})
             elif not is_record and is_chat_under_id(key, value):
                 by_id.append({"id": key, "messages": value})
             elif by_id:
-                return ()
+                return (), ""
             else:
                 is_record = True
     except (ValueError, RecursionError):
         pass
-    return tuple(by_id)
+    return tuple(by_id), "ids"
+
+
+def _rows_of_split(text: str) -> tuple[Any, ...]:
+    """The first rows of a table that names its columns once."""
+    decoder = json.JSONDecoder()
+    found: dict[str, Any] = {}
+    place = 1
+    try:
+        while "columns" not in found or "data" not in found:
+            place = _after(_GAP, text, place)
+            key, place = decoder.raw_decode(text, place)
+            place = _after(_COLON, text, place)
+            if key == "data":
+                found[key] = array_values(text[place:])
+                break
+            found[key], place = decoder.raw_decode(text, place)
+    except (ValueError, RecursionError):
+        pass
+    columns, rows = found.get("columns"), found.get("data")
+    if not isinstance(columns, list) or not rows:
+        return ()
+    names = list(map(str, columns))
+    whole = [row for row in rows if isinstance(row, list) and len(row) == len(names)]
+    return tuple(dict(zip(names, row, strict=True)) for row in whole)
+
+
+def within_row(record: Any) -> Any:
+    """The record that the Hub's viewer wraps, or the value itself."""
+    is_wrapped = isinstance(record, dict) and {"row_idx", ROW} <= record.keys()
+    return record[ROW] if is_wrapped and isinstance(record[ROW], dict) else record
 
 
 def _is_record(value: Any) -> bool:

@@ -18,7 +18,7 @@ HUMAN_DIALOGUES = (
 )
 LOGS = (
     *("messages", "sharegpt", "message-rows", "lmsys-chat", "wildchat", "openai-batch"),
-    *("otel-genai", "chatgpt", "multiwoz", "request-logs", "chat-text", "helm"),
+    *("otel-genai", "chatgpt", "multiwoz", "request-logs", "chat-text", "helm", "slack"),
 )
 
 

@@ -193,3 +193,38 @@ def test_a_completion_is_scored_one_or_zero(tmp_path: Path) -> None:
         ("1", 1.0),
         ("2", 0.0),
     ]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "rejected", "before"),
+    [
+        # The common beginning is the prompt, but each keeps its last message
+        (["hi", "ok", "yes"], ["hi", "ok", "no"], ["hi", "ok"]),
+        (["hi", "ok"], ["hi", "ok"], ["hi"]),
+        (["hi", "yes"], ["hi", "no", "more", "no"], ["hi"]),
+        (["yes"], ["no"], []),
+    ],
+)
+def test_the_common_beginning_of_two_chats_is_what_stands_before_both(
+    tmp_path: Path, chosen: list[str], rejected: list[str], before: list[str]
+) -> None:
+    roles = ("user", "assistant")
+
+    def chat(texts: list[str]) -> list[dict[str, str]]:
+        last = [{"role": "assistant", "content": texts[-1]}]
+        return [{"role": roles[at % 2], "content": one} for at, one in enumerate(texts[:-1])] + last
+
+    path = lines_of(tmp_path, [{"chosen": chat(chosen), "rejected": chat(rejected)}])
+    [dialogue] = of_type(read("preferences", path), DialogueRecord)
+    assert [one.text for one in dialogue.messages[: len(before)]] == before
+    assert dialogue.turns[0].after == len(before)
+
+
+def test_an_answer_that_does_not_repeat_the_prompt_stays_whole(tmp_path: Path) -> None:
+    prompt = [{"role": "user", "content": "Hot?"}]
+    said = [*prompt, {"role": "assistant", "content": "No."}]
+    other = [{"role": "user", "content": "Cold?"}, {"role": "assistant", "content": "Yes."}]
+    path = lines_of(tmp_path, [{"prompt": prompt, "chosen": said, "rejected": other}])
+    found = of_type(read("preferences", path), ResponseRecord)
+    leads = [one.metadata.get("before") for one in found]
+    assert leads == [[{"role": "user", "content": one}] for one in ("Hot?", "Cold?")]

@@ -75,6 +75,21 @@ def test_one_context_is_one_dialogue_of_dstc10(tmp_path: Path) -> None:
     ]
 
 
+def test_references_and_facts_of_dstc10_may_be_missing_texts_or_lists(tmp_path: Path) -> None:
+    rated = {"dialogue_id": "b", "model": "x", "response": "hot .", "annotations": {"overall": [1]}}
+    rows = [
+        {**rated, "context": ["hot ?", "or cold ?"], "facts": None},
+        {**rated, "context": "rye ?", "reference": ["yes .", " "], "facts": "rye is a grass"},
+        {**rated, "context": "oat ?", "reference": "no .", "facts": ["a", "b"], "fact": "a"},
+    ]
+    found = of_type(read("dstc10", file_of(tmp_path, rows)), DialogueRecord)
+    assert [[one.text for one in dialogue.messages] for dialogue in found] == [
+        *(["hot ?", "or cold ?"], ["rye ?"], ["oat ?"]),
+    ]
+    assert [dialogue.turns[0].references for dialogue in found] == [(), ("yes .",), ("no .",)]
+    assert [dialogue.knowledge for dialogue in found] == [(), ("rye is a grass",), ("a", "b")]
+
+
 def test_prefixes_of_conture_are_taken_away_once(tmp_path: Path) -> None:
     turn = {"user": "User: User: who?", "chatbot": "Chatbot: ", "overall impression": 0}
     dialogue = {"dialog_id": 3, "turns": [turn], "dialog_ratings": [{"consistent": 1}]}
