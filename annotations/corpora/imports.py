@@ -14,6 +14,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotations import audit
 from annotations.corpora import actions, pending_uploads
 from annotations.corpora.forms import EVERYBODY, mapping_in
 from annotations.corpora.pending_uploads import PendingUpload
@@ -77,7 +78,12 @@ def cancel(job: CorpusImport, by: Any) -> bool:
     a day. False where the import has ended."""
     error = _("cancelled by %(who)s") % {"who": by.get_username()}
     under_way = CorpusImport.objects.filter(pk=job.pk, state__in=UNDER_WAY)
-    return bool(under_way.end(State.CANCELLED, error=error))
+    with transaction.atomic():
+        is_cancelled = bool(under_way.end(State.CANCELLED, error=error))
+        if is_cancelled:
+            slug = job.fields.get("slug", "")
+            audit.record(by, "corpus.import_cancelled", slug or job.file_name, file=job.file_name)
+    return is_cancelled
 
 
 def shown_imports() -> QuerySet[CorpusImport]:
@@ -85,6 +91,12 @@ def shown_imports() -> QuerySet[CorpusImport]:
     lately = timezone.now() - timedelta(seconds=pending_uploads.MAX_AGE)
     failed = Q(state=State.FAILED, finished_at__gt=lately)
     return CorpusImport.objects.filter(Q(state__in=UNDER_WAY) | failed)
+
+
+def failed_imports() -> QuerySet[CorpusImport]:
+    """Those of ``shown_imports`` that failed, and whose file nobody has sent to a worker again."""
+    again = CorpusImport.objects.exclude(state=State.FAILED).values("stored")
+    return shown_imports().filter(state=State.FAILED).exclude(stored__in=again).order_by("-pk")
 
 
 def latest_of(upload: PendingUpload) -> CorpusImport | None:

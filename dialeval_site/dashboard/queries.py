@@ -16,7 +16,8 @@ from annotations.audit.queries import Params, entries
 from annotations.campaigns.models import Campaign, RatingRevision
 from annotations.campaigns.queries.overview import CampaignsNow, campaigns_now
 from annotations.campaigns.queries.work_queue import OwnCampaign, takes_part_in_any, waiting_for
-from annotations.models import AuditEntry, Corpus, CorpusVersion, System
+from annotations.corpora.imports import failed_imports
+from annotations.models import AuditEntry, Corpus, CorpusImport, CorpusVersion, System
 from common.roles import PARTICIPANT, RATER, has_role, is_organiser
 from leaderboard.challenges.models import Challenge, Member, Submission
 from leaderboard.challenges.queries import dashboard as challenge_queries
@@ -84,6 +85,7 @@ class OrganiserDashboard:
     running_runs: int
     failed_runs: list[tuple[CorpusVersion, int]]
     failed_trials: list[Trial]
+    failed_imports: list[CorpusImport]
     trainings: list[Training]
     """Queued, running, and failed within the last week."""
     budgets: Budgets
@@ -114,6 +116,7 @@ def organiser_dashboard(user: Any, now: datetime) -> OrganiserDashboard:
         failed_trials=list(
             trials.select_related("prompt_version__prompt").order_by("-finished_at")[:MOST]
         ),
+        failed_imports=list(failed_imports()[:MOST]),
         trainings=list(trainings.order_by("-pk")[:MOST]),
         budgets=_budgets(),
         storage=_storage(),

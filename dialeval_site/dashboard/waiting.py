@@ -64,6 +64,14 @@ def _failed(dashboard: OrganiserDashboard) -> Iterator[Task]:
             _("Raise"),
             budget_address(budget),
         )
+    for job in dashboard.failed_imports:
+        yield Task(
+            "failed",
+            _("The import of %(file)s failed") % {"file": job.file_name},
+            _("Nothing was stored. The file is kept for a day."),
+            _("Review"),
+            reverse("corpus-import", args=[job.pk]),
+        )
     for trial in dashboard.failed_trials:
         prompt = trial.prompt_version.prompt
         yield Task(

@@ -19,7 +19,7 @@ from django.utils import timezone
 from annotations.campaigns.actions import work_queue
 from annotations.campaigns.models import Campaign, Participation
 from annotations.campaigns.queries.work_queue import _share as shares
-from annotations.models import CorpusVersion
+from annotations.models import CorpusImport, CorpusVersion
 from common.roles import ORGANISER, PARTICIPANT, RATER
 from dialeval_site.dashboard import queries
 from dialeval_site.dashboard.waiting import next_steps, tasks_of
@@ -240,6 +240,20 @@ def test_an_organiser_reads_what_failed_before_what_waits() -> None:
         ("draft", "Campaign “Later” is a draft"),
         ("draft", "Challenge “Next year” is a draft"),
     ]
+
+
+def test_failed_imports_wait_until_their_file_is_sent_again() -> None:
+    organiser = made_user("grace", ORGANISER)
+    values = {"file_name": "cooks.jsonl", "size": 9, "fields": {"slug": "cooks"}}
+    ended = {"state": "failed", "error": "no corpus", "finished_at": timezone.now()}
+    failed = CorpusImport.objects.create(stored="imports/1", **values, **ended)
+    old = {**ended, "finished_at": timezone.now() - timedelta(days=2)}
+    CorpusImport.objects.create(stored="imports/2", **values, **old)
+    [task] = tasks_of(queries.organiser_dashboard(organiser, timezone.now()))
+    assert (task.kind, task.title) == ("failed", "The import of cooks.jsonl failed")
+    assert task.href == reverse("corpus-import", args=[failed.pk])
+    CorpusImport.objects.create(stored="imports/1", **values)
+    assert tasks_of(queries.organiser_dashboard(organiser, timezone.now())) == []
 
 
 def test_every_corpus_without_scores_is_named_and_from_the_fourth_on_in_one_line() -> None:

@@ -18,7 +18,7 @@ from django.test import Client
 
 from annotations.corpora import imports
 from annotations.formats.importers import base
-from annotations.models import Corpus, CorpusImport, CorpusVersion, Response
+from annotations.models import AuditEntry, Corpus, CorpusImport, CorpusVersion, Response
 from common import storage
 from common.jobs import tasks
 from common.roles import ORGANISER
@@ -253,6 +253,9 @@ def test_one_that_waits_is_cancelled_and_can_be_saved_again(organiser: Client) -
     assert not store(job.pk)
     page = organiser.get(address(job))
     assert "Nothing was stored: cancelled by mara" in said(page)
+    entry = AuditEntry.objects.get(action="corpus.import_cancelled")
+    assert (entry.actor, entry.subject) == ("mara", "kept")
+    assert entry.details == {"file": "cooks.jsonl"}
     assert 'value="Kept"' in page.content.decode()
     again = organiser.post(PAGE, form_of(page))["Location"]
     assert store(int(again.split("/")[-2]))
@@ -289,6 +292,7 @@ def test_an_ended_one_cannot_be_cancelled(organiser: Client) -> None:
     store(job.pk)
     organiser.post(f"{address(job)}cancel/")
     assert CorpusImport.objects.get().state == "done"
+    assert not AuditEntry.objects.filter(action="corpus.import_cancelled").exists()
 
 
 # --- interrupted ----------------------------------------------------------------------------------

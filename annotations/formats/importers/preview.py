@@ -30,6 +30,20 @@ _MOST_RECORDS = 2_000
 _LONGEST = 300
 
 
+@dataclass(frozen=True, slots=True)
+class ShownJudgement:
+    """What a rater says: "rater: aspect = score" and the like. ``about`` and ``sign`` stand between
+    the rater and ``value``."""
+
+    rater: str
+    about: str
+    sign: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.rater}: {self.about}{self.sign} {self.value}"
+
+
 @dataclass
 class FirstRow:
     """One of the first responses, or a conversation without any, with what is said of it.
@@ -40,7 +54,7 @@ class FirstRow:
         context: the last message before it.
         system: who wrote it.
         response: its text, cut.
-        judgements: "rater: aspect = score" and the like.
+        judgements: of the response, or of the whole conversation.
     """
 
     dialogue: str
@@ -48,7 +62,7 @@ class FirstRow:
     context: str
     system: str
     response: str
-    judgements: list[str] = field(default_factory=list)
+    judgements: list[ShownJudgement] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -191,7 +205,7 @@ def _first_rows(records: Iterable[Record]) -> tuple[FirstRow, ...]:
             for (name, _, system), row in found.items():
                 if name == record.dialogue_id and system in (record.system_a, record.system_b):
                     pair = f"{record.system_a} and {record.system_b}"
-                    row.judgements.append(f"{record.rater}: {pair}: {record.preferred}")
+                    row.judgements.append(ShownJudgement(record.rater, pair, ":", record.preferred))
     rows = [row for row in found.values() if row.response or row.turn is not None or row.context]
     return tuple(rows[:FIRST_ROWS])
 
@@ -204,7 +218,8 @@ def _judge(
     if row is None:
         return
     if isinstance(record, RatingRecord):
-        row.judgements.append(f"{record.rater}: {record.aspect} = {record.score:g}")
+        judged = ShownJudgement(record.rater, record.aspect, " =", f"{record.score:g}")
     else:
         value = record.value if isinstance(record.value, str) else ", ".join(record.value)
-        row.judgements.append(f"{record.rater}: {record.question} = {value[:100]}")
+        judged = ShownJudgement(record.rater, record.question, " =", value[:100])
+    row.judgements.append(judged)
