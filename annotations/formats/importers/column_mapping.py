@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from annotations.formats.importers.table_source import is_missing, number_in
+from annotations.formats.importers.table_source import is_missing, number_in, numbers_in
 from common.text import MAX_NAME
 
 Use = Literal[
@@ -276,7 +276,9 @@ def _other(name: str, cells: Sequence[str], is_long: bool) -> Column:
 
 def _are_numbers(cells: Sequence[str]) -> bool:
     present = [cell for cell in cells if not is_missing(cell)]
-    return bool(present) and all(number_in(cell) is not None for cell in present)
+    return bool(present) and all(
+        number_in(cell) is not None or numbers_in(cell) for cell in present
+    )
 
 
 def _are_categories(cells: Sequence[str]) -> bool:

@@ -3,6 +3,7 @@ record."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from itertools import cycle
 from pathlib import Path
@@ -16,23 +17,34 @@ from annotations.formats.importers.chat_messages import (
     complain_of_empty,
     logged_conversation,
     name_or,
+    parsed_json,
     read_messages,
     rest_of,
     system_prompt,
 )
+from annotations.formats.importers.collected import DATASET, clean_name, score_of
+from annotations.formats.importers.column_mapping import NAMES, is_no_score, plain_name
+from annotations.formats.importers.crossed import refuse_large
+from annotations.formats.importers.data_files import data_size
 from annotations.formats.importers.fields import JsonObject
 from annotations.formats.importers.heads import with_head
 from annotations.formats.importers.problems import Problems
 from annotations.formats.importers.sample import FileSample
-from annotations.formats.importers.speakers import transcript
-from annotations.formats.importers.table_source import numbered_rows
+from annotations.formats.importers.speakers import ASSISTANTS, USERS, transcript
+from annotations.formats.importers.table_source import number_in, numbered_rows
 from annotations.formats.importers.wrapped_records import (
     CHAT_KEYS,
     TRANSCRIPT_KEYS,
     chat_key,
     is_message,
 )
-from annotations.formats.records import ASSISTANT, Message
+from annotations.formats.records import (
+    ASSISTANT,
+    LabelRecord,
+    Message,
+    RatingRecord,
+    ResponseRecord,
+)
 
 _IDS = ("id", "conversation_id", "conv_id", "dialogue_id", "dialog_id")
 _MODELS = ("model", "model_name")
@@ -80,6 +92,9 @@ def records_of_row(row: JsonObject, dialogue_id: str, known: tuple[str, ...]) ->
 def _spoken(record: Mapping[str, Any]) -> tuple[str, tuple[Message, ...]] | None:
     """Name and messages of the field that is a transcript, or a list of what the user and the
     assistant say in turn (UltraChat)."""
+    for key in CHAT_KEYS:
+        if messages := _exchanges(record.get(key)):
+            return key, messages
     texts = record.get("data")
     if isinstance(texts, list) and len(texts) > 1 and all(isinstance(one, str) for one in texts):
         roles = cycle((USER, ASSISTANT))
@@ -89,6 +104,22 @@ def _spoken(record: Mapping[str, Any]) -> tuple[str, tuple[Message, ...]] | None
         if isinstance(value, str) and (messages := transcript(value)):
             return key, messages
     return None
+
+
+def _exchanges(values: Any) -> tuple[Message, ...]:
+    """Messages of a list whose items have what both say: ``{"user": …, "bot": …}``; none for any
+    other value."""
+    if not isinstance(values, list) or not all(isinstance(one, dict) for one in values):
+        return ()
+    messages = []
+    for one in values:
+        said = [(key, text) for key, text in one.items() if isinstance(text, str)]
+        asked = [text for key, text in said if key.lower() in USERS]
+        answered = [text for key, text in said if key.lower() in ASSISTANTS and key != SYSTEM]
+        if len(asked) != 1 or len(answered) != 1:
+            return ()
+        messages += [Message(USER, asked[0]), Message(ASSISTANT, answered[0])]
+    return tuple(messages)
 
 
 def _empty_list(row: JsonObject) -> str:
@@ -101,9 +132,63 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
     for number, row in numbered_rows(path, problems):
         if number == 1:
             id_key = next((key for key in _IDS if row.value.get(key) is not None), "")
+            plain = {plain_name(key): key for key in reversed(list(row.value))}
+            rater_key = next((plain[one] for one in NAMES["rater"] if one in plain), "")
+            if rater_key and chat_key(row.value):
+                yield from _repeated_by_raters(path, id_key, rater_key, problems)
+                return
         dialogue_id = name_or(row, id_key, str(number))
         if dialogue_id is not None:
             yield from records_of_row(row, ids.distinct(dialogue_id), (id_key,))
+
+
+def _repeated_by_raters(
+    path: Path, id_key: str, rater_key: str, problems: Problems
+) -> Iterator[Placed]:
+    """Conversations of a file that may repeat each one for every rater who judged it."""
+    refuse_large(data_size(path), problems)
+    found: dict[str, list[JsonObject]] = {}
+    for _, row in numbered_rows(path, problems):
+        key = chat_key(row.value) or "messages"
+        words = json.dumps(parsed_json(row.value.get(key)), sort_keys=True)
+        found.setdefault(clean_name(row.value.get(id_key)) or words, []).append(row)
+    for number, (name, rows) in enumerate(found.items(), 1):
+        first, *others = rows
+        key = chat_key(first.value) or "messages"
+        judged = {
+            one
+            for row in rows
+            for one, value in row.value.items()
+            if one not in (key, id_key, rater_key) and not is_no_score(one)
+            if _score(value) is not None or (others and value != first.value.get(one))
+            if not one.endswith("_at")
+        }
+        dialogue_id = name if first.value.get(id_key) else str(number)
+        placed = list(records_of_row(first, dialogue_id, (id_key, rater_key, *judged)))
+        yield from placed
+        systems = [one.system for one, _, _ in placed if isinstance(one, ResponseRecord)]
+        if not systems:
+            continue
+        for row in rows:
+            if parsed_json(row.value.get(key)) != parsed_json(first.value.get(key)):
+                fault = f"are other messages than at {first.where}, under the same id"
+                row.complain(key, f"{fault}; give each conversation its own")
+                continue
+            rater = clean_name(row.value.get(rater_key)) or DATASET
+            for one in sorted(judged & row.value.keys()):
+                score = _score(row.value[one])
+                judgement: RatingRecord | LabelRecord | None = None
+                if score is not None:
+                    judgement = RatingRecord(dialogue_id, None, systems[0], rater, one, score)
+                elif isinstance(row.value[one], str) and row.value[one].strip():
+                    text = row.value[one].strip()
+                    judgement = LabelRecord(dialogue_id, None, systems[0], rater, one, text)
+                if judgement is not None:
+                    yield judgement, row.where, row.field(one)
+
+
+def _score(value: Any) -> float | None:
+    return number_in(value) if isinstance(value, str) else score_of(value)
 
 
 def _detect(sample: FileSample) -> float:
@@ -135,8 +220,9 @@ the template of a model (ChatML, Llama's `[INST]`, Gemma, Zephyr, Vicuna, Alpaca
 its message, and so is an image, which is not fetched. Each text of the assistant is a response of
 the system `model`, else `assistant`; a message that only calls a tool is none. A refusal is a
 response. `tools` and all other fields are metadata. Where the first record has an `id` or
-`conversation_id`, these are the dialogues', else the numbers of the records, from 1. A record
-without messages is left out and reported."""
+`conversation_id`, these are the dialogues', else the numbers of the records, from 1. A conversation
+that is repeated for each `annotator` is one, with that rater's numbers as scores, and texts in
+which raters differ as labels. A record without messages is left out and reported."""
 _EXAMPLE = (
     '{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Is the'
     ' oven hot?"}, {"role": "assistant", "content": "Not yet."}], "model": "baker-1"}\n'

@@ -129,7 +129,8 @@ def _judges_conversations(sample: FileSample) -> bool:
 _DESCRIPTION = """\
 One row a rating (a column `score`) or one row a response (a column a rater or an aspect). Where
 nothing says who judged, several rows of a response have the raters `rater 1`, `rater 2`, … by their
-order; rows that all say the same are one score, of the rater `dataset`. Without a column of
+order, and so has a list of scores in a cell (`[4, 5]`); rows that all say the same are one score,
+of the rater `dataset`. Without a column of
 responses the whole conversation is judged that stands in the `context`. Columns are known by their
 names, or by a mapping; all others are kept as metadata of the response. Titles above the headings,
 empty rows, `;` or tabs between cells, decimal commas, UTF-16 and Windows-1252 are taken."""

@@ -31,7 +31,7 @@ from annotations.formats.importers.heads import position_rater
 from annotations.formats.importers.problems import ImportFailed, Problems, Where
 from annotations.formats.importers.python_values import python_list
 from annotations.formats.importers.speakers import conversation, with_prompt
-from annotations.formats.importers.table_source import is_missing, number_in
+from annotations.formats.importers.table_source import is_missing, number_in, numbers_in
 from annotations.formats.records import Message
 from common.tables.csv_text import without_guard
 
@@ -90,8 +90,9 @@ def records_of_table(
     except ImportFailed:
         pass  # the second reading meets the same fault, and tells it
     collection = Collection(problems)
-    if head.repeats.are_of_raters:
-        collection.rater_kinds = dict.fromkeys(head.repeats.raters(), "anonymous")
+    if columns.is_by_nobody:
+        numbered = max(len(head.repeats.raters()), head.listed)
+        collection.rater_kinds = {position_rater(at): "anonymous" for at in range(numbered)}
     yield from collection.heads(*head.names())
     yield from _Body(columns, head, collection, problems).records(rows(problems))
 
@@ -172,7 +173,13 @@ class _Columns:
         rater, aspect = (clean_name(self.cell(row, use)) for use in ("rater", "aspect"))
         for name, column in self.judged.items():
             text = without_guard(row[name]).strip()
-            if not is_missing(text):
+            is_of_nobody = not column.rater and not rater
+            if is_of_nobody and column.use == "score" and (numbers := numbers_in(text)):
+                # A list has a score a rater
+                for place, number in enumerate(numbers):
+                    of = (clean_name(column.aspect) or aspect or OVERALL, position_rater(place))
+                    yield _Judged(*of, number, f"{number:g}", is_label=False)
+            elif not is_missing(text):
                 is_label = column.use == "label"
                 yield _Judged(
                     clean_name(column.aspect) or aspect or OVERALL,
@@ -262,6 +269,8 @@ class _Head:
         """By aspect, who gave a text as its score: labels where nobody gave a number."""
         self.repeats = _Repeats()
         self.has_lone_comment = False
+        self.listed = 0
+        """How many raters the lists of scores have at most, where other columns name none."""
 
     def take(self, columns: _Columns, line: Where, row: Row) -> None:
         name = self.ids.of(columns, row, line)
@@ -276,7 +285,8 @@ class _Head:
             return
         self.systems.note(columns.system(row), *place)
         judged = list(columns.judgements(row))
-        if judged and columns.is_by_nobody:
+        self.listed = max(self.listed, sum(one.rater != DATASET for one in judged))
+        if judged and columns.is_by_nobody and all(one.rater == DATASET for one in judged):
             self.repeats.note((index, *columns.repeated(row)), judged)
         for number, one in enumerate(judged):
             if one.score is not None:
@@ -400,7 +410,8 @@ class _Body:
 
     def _judge(self, entry: _Open, number: int | None, system: str, line: Where, row: Row) -> None:
         judged = list(self.columns.judgements(row))
-        if judged and self.head.repeats.are_of_raters:
+        is_of_nobody = all(one.rater == DATASET for one in judged)
+        if judged and is_of_nobody and self.head.repeats.are_of_raters:
             key = self.columns.repeated(row)
             rater = position_rater(entry.repeats[key])
             entry.repeats[key] += 1

@@ -29,10 +29,13 @@ from annotations.formats.importers.fields import JsonObject
 from annotations.formats.importers.json_rows import json_rows, numbered_objects
 from annotations.formats.importers.json_source import open_file
 from annotations.formats.importers.problems import ImportFailed, Problems, Where
+from annotations.formats.importers.python_values import python_list
 from annotations.formats.importers.spreadsheet import MAX_COLUMNS, sheet_rows
 from common.tables.csv_text import without_guard
 
 MAX_ROWS = 20_000_000
+MAX_LISTED = 100
+"""Scores of a list in a cell: a longer one is an embedding."""
 _FIRST = 12
 """Rows among which the headings are looked for."""
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
@@ -95,6 +98,23 @@ def number_in(text: str, decimal_comma: bool = True) -> float | None:
         return None
     number = float(written.replace(",", "."))
     return number if abs(number) < float("inf") else None
+
+
+def numbers_in(text: str) -> list[float]:
+    """The numbers of a list that stands in a cell.
+
+    Args:
+        text: such as "[4, 5]", or as NumPy prints it, "[4 5]".
+
+    Returns:
+        The numbers, at most ``MAX_LISTED``; none where the cell holds anything else.
+    """
+    values = (python_list(text) if text.lstrip().startswith("[") else None) or []
+    are_scores = len(values) <= MAX_LISTED and all(
+        isinstance(one, int | float) and not isinstance(one, bool) and abs(one) < 1e100
+        for one in values
+    )
+    return list(map(float, values)) if are_scores else []
 
 
 def open_table(path: Path, problems: Problems, heading_line: int = 0) -> Table:

@@ -23,7 +23,7 @@ ROLE_KEYS = ("role", "from", "speaker", "sender", "author", "type")
 TEXT_KEYS = ("content", "parts", "value", "text", "utterance", "message", "data", "tool_calls")
 CHAT_KEYS = (
     *("messages", "conversation", "conversations", "chat_messages", "contents", "dialogue"),
-    *("dialog", "turns", "chat", "history", "utterances", "log"),
+    *("dialog", "turns", "chat", "history", "utterances", "log", "items"),
 )
 """Names of the list of messages of one conversation."""
 _FIELDS = {

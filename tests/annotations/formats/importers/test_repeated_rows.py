@@ -13,7 +13,13 @@ from annotations.formats.importers.repeated_messages import (
     raters_by_order,
     rows_by_message,
 )
-from annotations.formats.records import LabelRecord, PreferenceRecord, RaterRecord, RatingRecord
+from annotations.formats.records import (
+    DialogueRecord,
+    LabelRecord,
+    PreferenceRecord,
+    RaterRecord,
+    RatingRecord,
+)
 from tests.annotations.formats.importers.helpers import lines_of, of_type, problems
 from tests.annotations.formats.importers.test_evaluation_logs import recognised, texts
 from tests.annotations.formats.importers.test_variant_layouts import messages_of, table_of
@@ -193,3 +199,46 @@ def test_names_of_known_models_are_columns_of_responses(tmp_path: Path) -> None:
     assert [(one.system_a, one.preferred, one.system_b) for one in votes] == [
         *(("gpt-4", "b", "ours"), ("llama-2-70b-chat", "b", "ours")),
     ]
+
+
+def test_a_list_in_a_cell_has_a_score_a_rater(tmp_path: Path) -> None:
+    heads = ["context", "response", "system", "tact", "embedding"]
+    rows = [["User: Hot?", "No.", "baker", "[4, 2]", str([0.5] * 101)]]
+    records = recognised(table_of(tmp_path, heads, *rows))
+    assert [(one.rater, one.aspect, one.score) for one in of_type(records, RatingRecord)] == [
+        *(("rater 1", "tact", 4.0), ("rater 2", "tact", 2.0)),
+    ]
+    assert {one.kind for one in of_type(records, RaterRecord)} == {"anonymous"}
+
+
+def record_by(rater: str, **judged: Any) -> dict[str, Any]:
+    chat = [{"role": "user", "content": "Hot?"}, {"role": "assistant", "content": "No."}]
+    return {"conversation_id": "c", "annotator": rater, "messages": chat, "topic": "oven", **judged}
+
+
+def test_a_conversation_that_is_repeated_for_each_rater_is_one(tmp_path: Path) -> None:
+    path = lines_of(
+        tmp_path,
+        [record_by("ann", rating=4, tone="calm"), record_by("bob", rating=2, tone="rude")],
+    )
+    records = recognised(path)
+    assert messages_of(records) == SAID[:2]
+    assert of_type(records, DialogueRecord)[0].metadata == {"topic": "oven"}
+    assert [(one.turn, one.rater, one.score) for one in of_type(records, RatingRecord)] == [
+        *((None, "ann", 4.0), (None, "bob", 2.0)),
+    ]
+    assert [(one.rater, one.value) for one in of_type(records, LabelRecord)] == [
+        *(("ann", "calm"), ("bob", "rude")),
+    ]
+
+
+def test_other_messages_under_one_id_are_a_fault(tmp_path: Path) -> None:
+    other = {**record_by("bob"), "messages": [{"role": "user", "content": "Cold?"}]}
+    [fault] = problems("messages", lines_of(tmp_path, [record_by("ann"), other]))
+    assert fault.startswith("file.jsonl:2: messages: are other messages than at 1, under the same")
+
+
+@pytest.mark.parametrize("names", [("user", "bot"), ("human", "assistant")])
+def test_exchanges_of_two_are_messages(tmp_path: Path, names: tuple[str, str]) -> None:
+    record = {"id": "c", "history": [dict(zip(names, ("Hot?", "No."), strict=True))]}
+    assert messages_of(recognised(lines_of(tmp_path, [record]))) == SAID[:2]
