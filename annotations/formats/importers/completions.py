@@ -29,6 +29,7 @@ from common.text import MAX_TEXT
 _LISTS = ("completions", "responses", "outputs", "answers", "generations", "candidates", "replies")
 _BEST_FIRST = ("ranked_responses", "ranked_answers", "ranked_outputs", "responses_ranked")
 """Lists in the order of preference."""
+_BY_SYSTEM = (*_LISTS, "model_answers", "model_outputs", "model_responses", "system_responses")
 _RANK = "rank"
 _SYSTEM_LISTS = ("models", "systems", "model_names", "generators")
 _RANK_LISTS = ("ranks", "rank")
@@ -54,7 +55,46 @@ def _list_key(record: Mapping[str, Any]) -> str:
             return key
         if isinstance(first, str) and (key in _BEST_FIRST or _lists_beside(record, key)):
             return key
-    return ""
+    return next((key for key in _BY_SYSTEM if _is_by_system(record.get(key))), "")
+
+
+def _is_by_system(value: Any) -> bool:
+    """Whether each of several systems has its completion under its name."""
+    return (
+        isinstance(value, dict)
+        and len(value) > 1
+        and all(
+            isinstance(one, str) or (isinstance(one, dict) and _key(one, _TEXTS))
+            for one in value.values()
+        )
+    )
+
+
+def _objects_by_system(row: JsonObject, key: str) -> tuple[JsonObject, ...]:
+    """Completions under their systems' names, with the scores that stand so beside them."""
+    beside = _scores_by_system(row.value, key)
+    return tuple(
+        replace(
+            row,
+            value={
+                **(one if isinstance(one, dict) else {"response": one}),
+                "model": system,
+                **{name.removesuffix("s"): values[system] for name, values in beside.items()},
+            },
+            path=row.field(f"{key}.{system}"),
+        )
+        for system, one in row.value[key].items()
+    )
+
+
+def _scores_by_system(record: Mapping[str, Any], key: str) -> dict[str, dict[str, Any]]:
+    return {
+        name: value
+        for name, value in record.items()
+        if name in (*_SCORE_LISTS, *_RANK_LISTS)
+        and isinstance(value, dict)
+        and value.keys() == record[key].keys()
+    }
 
 
 def _lists_beside(record: Mapping[str, Any], key: str) -> dict[str, list[Any]]:
@@ -168,12 +208,22 @@ def _records_of_row(row: JsonObject, number: int) -> Iterator[Placed]:
     key = _list_key(row.value) or "completions"
     values = row.value.get(key)
     is_of_texts = isinstance(values, list) and bool(values) and isinstance(values[0], str)
-    objects = _objects_of_texts(row, key) if is_of_texts else row.children(key)
+    objects: tuple[JsonObject, ...] | None
+    if is_of_texts:
+        objects = _objects_of_texts(row, key)
+    elif isinstance(values, dict):
+        objects = _objects_by_system(row, key)
+    else:
+        objects = row.children(key)
     field, messages = _before(row)
     dialogue_id = name_or(row, "id", str(number))
     if objects is None or messages is None or dialogue_id is None:
         return
-    beside = _lists_beside(row.value, key) if is_of_texts else ()
+    beside: Mapping[str, Any] = {}
+    if is_of_texts:
+        beside = _lists_beside(row.value, key)
+    elif isinstance(values, dict):
+        beside = _scores_by_system(row.value, key)
     dialogue = CrossedDialogue(
         dialogue_id, row.where, messages, rest_of(row, (key, field, "id", "models", *beside))
     )
@@ -212,7 +262,11 @@ def _records_of_row(row: JsonObject, number: int) -> Iterator[Placed]:
 
 
 def _detect(sample: FileSample) -> float:
-    return 0.5 if _list_key(sample.record) else 0.0
+    key = _list_key(sample.record)
+    is_by_system = isinstance(sample.record.get(key), dict)
+    plain = {plain_name(one) for one in sample.keys}
+    has_prompt = bool(plain & {*NAMES["prompt"], *NAMES["context"], "messages"})
+    return 0.5 if key and (has_prompt or not is_by_system) else 0.0
 
 
 _DESCRIPTION = """\
@@ -222,7 +276,8 @@ and scores: a number a field, a list of one number a rater, or objects of these,
 `annotations`, by aspect (`{"Rating": "4", "Rationale": "…"}`). A `rank` (Nectar; the lowest is the
 best) prefers each completion to those behind it. A list of texts may have lists of `models`,
 `scores`, `ranks` or an `order` (numbers of the texts, the best first) beside it;
-`ranked_responses` are in that order. All other fields are metadata."""
+`ranked_responses` are in that order. The completions may stand under the names of their systems
+(`{"baker": "Not yet.", …}`), and so their `scores`. All other fields are metadata."""
 _EXAMPLE = (
     '{"instruction": "Is the oven hot?", "completions": [{"model": "baker", "response": "Not yet."'
     ', "annotations": {"honesty": {"Rating": "4", "Rationale": "It is cold."}}, "overall_score": '

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.chat_messages import parsed_json
 from annotations.formats.importers.collected import clean_name
 from annotations.formats.importers.column_mapping import Column, TableMapping, guess_mapping
+from annotations.formats.importers.numbered_turns import UtteranceColumns
 from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.sample import FileSample
 from annotations.formats.importers.table_reader import records_of_table
@@ -27,6 +29,7 @@ _OF_THE_HIT = frozenset(
     ]
 )
 """The same for the whole batch, and no property of a response."""
+_CONVERSATION = "conversation of Input.*"
 _BREAK = re.compile(r"<\s*(?:br|/p|/div)\s*/?\s*>", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:p|div|b|i|em|strong|span|u)(?:\s[^<>]*)?>", re.IGNORECASE)
 _BOOLEANS = ("true", "false")
@@ -69,6 +72,11 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
         columns[ANSWER + aspect] = Column("score" if is_scale else "label", aspect)
     columns["WorkerId"] = Column("rater")
     mapping = TableMapping(columns, table.heading_line)
+    numbered = UtteranceColumns.of(tuple(inputs.values())) if mapping.fault() else None
+    if numbered is not None and numbered.said[0][1]:
+        said = {key for key, _, _ in numbered.said}
+        columns = {name: column for name, column in columns.items() if name not in said}
+        mapping = TableMapping({**columns, _CONVERSATION: Column("context")}, table.heading_line)
     if fault := mapping.fault():
         problems.stop(table.heading_line, "", f"of the columns Input.*: {fault}")
 
@@ -79,6 +87,10 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
                 noting.skip(line, "AssignmentStatus", "is Rejected")
                 continue
             taken = {short: _plain_text(row[name]) for name, short in inputs.items()}
+            if numbered is not None:
+                chat = [(role, taken.pop(key)) for key, role, _ in numbered.said]
+                said = [{"role": role, "content": text} for role, text in chat if text.strip()]
+                taken[_CONVERSATION] = json.dumps(said, ensure_ascii=False)
             taken |= {name: row[name] for name in answers if name not in groups}
             taken |= {ANSWER + aspect: "" for aspect in groups.values()}
             for name, aspect in groups.items():
@@ -170,7 +182,8 @@ def _detect(sample: FileSample) -> float:
 _DESCRIPTION = """\
 What a requester of Mechanical Turk downloads as results: `Input.dialog_id`, `Input.system`,
 `Input.context`, `Input.response` and the like, `Answer.NAME` for each question, or the JSON of
-`Answer.taskAnswers`. A group of true and false is one choice."""
+`Answer.taskAnswers`. A group of true and false is one choice. Without a response the answers are
+about the conversation of `Input.user_1`, `Input.bot_1`, `Input.user_2`, …."""
 _EXAMPLE = (
     '"HITId","WorkerId","AssignmentStatus","Input.dialog_id","Input.context","Input.response",'
     '"Input.system","Answer.overall"\n'

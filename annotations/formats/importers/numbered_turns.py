@@ -33,7 +33,7 @@ _ANYBODY = frozenset(["turn", "utterance", "message", "utt", "msg", "line"])
 
 
 @dataclass(frozen=True, slots=True)
-class _Columns:
+class UtteranceColumns:
     """Headings of the utterances in their order, each with its role ("" for none) and number; of
     the scores, each with its aspect and the number of the utterance, or None for all."""
 
@@ -44,7 +44,7 @@ class _Columns:
     rater: str
 
     @classmethod
-    def of(cls, keys: Names[str]) -> _Columns | None:
+    def of(cls, keys: Names[str]) -> UtteranceColumns | None:
         """None where the columns are no utterances of a conversation."""
         found: dict[str, list[tuple[int, int, str]]] = {}
         for place, key in enumerate(keys):
@@ -92,9 +92,9 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
     refuse_large(data_size(path), problems)
     found: dict[str, _Conversation] = {}
     names: dict[object, str] = {}
-    columns: _Columns | None = None
+    columns: UtteranceColumns | None = None
     for number, (line, row) in enumerate(read_rows(path, problems), 1):
-        columns = columns or _Columns.of(row)
+        columns = columns or UtteranceColumns.of(row)
         if columns is None:
             problems.stop(line, "", "has no columns of utterances, as in user_1, bot_1, user_2")
         said = [one for one in columns.said if not is_missing(row.get(one[0], ""))]
@@ -135,7 +135,7 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
 
 def _ratings(
     row: Mapping[str, str],
-    columns: _Columns,
+    columns: UtteranceColumns,
     name: str,
     said: Sequence[tuple[str, str, int]],
     rater: str,
@@ -159,7 +159,7 @@ def _ratings(
 def _detect(sample: FileSample) -> float:
     if not sample.is_of_rows or not sample.rows:
         return 0.0
-    columns = _Columns.of(list(sample.rows[0]))
+    columns = UtteranceColumns.of(list(sample.rows[0]))
     if columns is None or not all(
         isinstance(row.get(key), str | None) for row in sample.rows for key, _, _ in columns.said
     ):

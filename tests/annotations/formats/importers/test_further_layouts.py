@@ -304,3 +304,21 @@ def test_faithdial_labels_what_was_edited(tmp_path: Path) -> None:
     ]
     assert of_type(records, DialogueRecord)[0].knowledge == ("It is off.",)
     assert of_type(records, ResponseRecord)[2].metadata == {"BEGIN": ["Entailment"], "VRM": ["x"]}
+
+
+def test_completions_may_stand_under_their_systems_names(tmp_path: Path) -> None:
+    record = {"context": ["Hot?"], "responses": {"baker": "No.", "cook": "Yes."}}
+    path = lines_of(tmp_path, [{**record, "ratings": {"cook": 1, "baker": 4}}])
+    assert scores(recognised(path)) == [
+        *(("1", 0, "baker", "rating", 4.0), ("1", 0, "cook", "rating", 1.0)),
+    ]
+
+
+def test_numbered_inputs_of_mturk_are_a_conversation(tmp_path: Path) -> None:
+    heads = ["HITId", "WorkerId", "Input.user_1", "Input.bot_1", "Input.user_2", "Answer.tact"]
+    rows = [["h", rater, "Hot?", "No.", "", score] for rater, score in (("w", 4), ("v", 2))]
+    records = recognised(table_of(tmp_path, heads, *rows))
+    assert messages_of(records) == SAID[1:]
+    assert [
+        (one.turn, one.rater, one.aspect, one.score) for one in of_type(records, RatingRecord)
+    ] == [(None, "w", "tact", 4.0), (None, "v", "tact", 2.0)]
