@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from annotations.formats.importers.columnar import is_columnar
+from annotations.formats.importers.compression import beginning
 from annotations.formats.importers.csv_source import (
     SEPARATOR_LINE,
     UTF16_MARKS,
@@ -268,7 +269,7 @@ def holds_json(path: Path) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        start = file.read(64)
+        start, _ = beginning(file, 64)
     return is_columnar(path) or start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
 
 

@@ -3,6 +3,8 @@ templates, printed lists, pandas' JSON."""
 
 from __future__ import annotations
 
+import gzip
+import json
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -304,6 +306,15 @@ def test_faithdial_labels_what_was_edited(tmp_path: Path) -> None:
     ]
     assert of_type(records, DialogueRecord)[0].knowledge == ("It is off.",)
     assert of_type(records, ResponseRecord)[2].metadata == {"BEGIN": ["Entailment"], "VRM": ["x"]}
+
+
+def test_a_folder_of_compressed_preferences(tmp_path: Path) -> None:
+    """As HH-RLHF is released: a folder a subset, a file a split."""
+    for subset in ("harmless-base", "helpful-base"):
+        (tmp_path / subset).mkdir()
+        line = json.dumps({"chosen": "No.", "rejected": "Yes."}) + "\n"
+        (tmp_path / subset / "train.jsonl.gz").write_bytes(gzip.compress(line.encode()))
+    assert votes(recognised(tmp_path)) == [("chosen", "a", "rejected")] * 2
 
 
 def test_completions_may_stand_under_their_systems_names(tmp_path: Path) -> None:
