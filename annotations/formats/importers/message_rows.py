@@ -123,11 +123,11 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
     conversations: dict[str, list[list[_Row]]] = {}
     for name, rows in found.items():
         try:
-            messages = rows_by_message([row.seen() for row in rows])
+            grouped = rows_by_message([row.seen() for row in rows])
         except UnclearRepeatError as error:
             problems.add(rows[error.position].where, columns.text, str(error))
         else:
-            conversations[name] = [[rows[at] for at in one] for one in messages]
+            conversations[name] = [[rows[at] for at in one] for one in grouped]
     has_raters = any(row.rater for rows in found.values() for row in rows)
     labels = {
         key
@@ -212,14 +212,14 @@ def _records_of(
         for place, one in enumerate(messages):
             turn = turns.get(place)
             # A label of what others say is of the message alone
-            of_message = (None, "") if turn is None else (turn, system)
+            by = "" if turn is None else system
             for row in one:
                 rater, score = row.rater or DATASET, _score(row.rest.get(key))
                 if key in labels:
                     if _is_there(row.rest.get(key)):
                         text = str(row.rest[key]).strip()
                         at = place if turn is None else None
-                        yield LabelRecord(name, *of_message, rater, key, text, at), row.where, key
+                        yield LabelRecord(name, turn, by, rater, key, text, at), row.where, key
                 elif score is None:
                     continue
                 elif scores[key]:

@@ -12,7 +12,7 @@ from typing import Any
 from annotations.formats.importers.base import Importer, Placed
 from annotations.formats.importers.chat_messages import is_answer, logged_conversation
 from annotations.formats.importers.collected import DATASET, clean_name
-from annotations.formats.importers.column_mapping import NAMES, is_no_score, plain_name
+from annotations.formats.importers.column_mapping import NAMES, Use, is_no_score, plain_name
 from annotations.formats.importers.crossed import refuse_large
 from annotations.formats.importers.data_files import data_size
 from annotations.formats.importers.heads import with_head
@@ -65,9 +65,9 @@ class UtteranceColumns:
         said = tuple((key, role, number) for number, _, key, role in places)
         others = {key: None for key in keys if key not in {one for one, _, _ in said}}
         plain = {plain_name(key): key for key in reversed(list(others))}
-        uses = ("conversation", "system", "rater")
+        uses: tuple[Use, ...] = ("conversation", "system", "rater")
         one_of = [next((plain[one] for one in NAMES[use] if one in plain), "") for use in uses]
-        scores = []
+        scores: list[tuple[str, str, int | None]] = []
         for key in others:
             numbered = _NUMBERED.fullmatch(key.strip())
             if key in one_of or is_no_score(key):

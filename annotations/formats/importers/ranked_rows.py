@@ -30,8 +30,10 @@ Answer = tuple[str, int]
 def _columns(keys: Names[str]) -> dict[str, str]:
     """Heading by use, ``rank`` among them; "" for those not there."""
     plain = {plain_name(key): key for key in reversed(list(keys))}
-    found = {use: next((plain[one] for one in NAMES[use] if one in plain), "") for use in _USES}
-    return {**found, "rank": next((plain[one] for one in sorted(RANKS) if one in plain), "")}
+    found = {"rank": next((plain[one] for one in sorted(RANKS) if one in plain), "")}
+    for use in _USES:
+        found[use] = next((plain[one] for one in NAMES[use] if one in plain), "")
+    return found
 
 
 def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:

@@ -412,9 +412,9 @@ class _Body:
         judged = list(self.columns.judgements(row))
         is_of_nobody = all(one.rater == DATASET for one in judged)
         if judged and is_of_nobody and self.head.repeats.are_of_raters:
-            key = self.columns.repeated(row)
-            rater = position_rater(entry.repeats[key])
-            entry.repeats[key] += 1
+            response = self.columns.repeated(row)
+            rater = position_rater(entry.repeats[response])
+            entry.repeats[response] += 1
             judged = [replace(cell, rater=rater) for cell in judged]
         for cell in judged:
             if cell.score is not None:
