@@ -614,6 +614,9 @@ class CorpusImport(Job):
     stored = models.CharField(max_length=80, help_text="The file's name in the storage.")
     file_name = models.CharField(max_length=255, help_text="What its sender called it.")
     size = models.PositiveBigIntegerField(help_text="Bytes.")
+    sha256 = models.CharField(
+        max_length=64, blank=True, help_text="As its sender says; checked before it is read."
+    )
     source = models.CharField(
         max_length=1200, blank=True, help_text="The address that it was downloaded from."
     )
@@ -660,6 +663,42 @@ class CorpusImport(Job):
 
     def __str__(self) -> str:
         return f"import {self.pk} of {self.file_name}"
+
+
+class PartialUpload(models.Model):
+    """A file that an organiser sends in parts, until it is complete and imported, or forgotten
+    (``annotations.corpora.partial_uploads``)."""
+
+    public_id = models.CharField(max_length=32, unique=True)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    file_name = models.CharField(max_length=255, help_text="What its sender calls it.")
+    size = models.PositiveBigIntegerField(help_text="Bytes.")
+    sha256 = models.CharField(max_length=64, help_text="Of the whole file, as its sender says.")
+    received = models.PositiveBigIntegerField(default=0, help_text="Bytes that are here.")
+    storage_id = models.CharField(
+        max_length=1024, blank=True, help_text="What S3 calls the upload."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(help_text="Each part moves it.")
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(condition=Q(size__gt=0), name="an_upload_holds_something"),
+            models.CheckConstraint(
+                condition=Q(received__lte=F("size")), name="an_upload_is_no_longer_than_its_size"
+            ),
+            models.UniqueConstraint(
+                fields=["owner", "size", "sha256"], name="one_upload_of_a_file"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"upload {self.public_id} of {self.file_name}"
+
+    @property
+    def is_complete(self) -> bool:
+        return self.received == self.size
 
 
 class OrphanCount(models.Model):

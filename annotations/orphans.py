@@ -26,7 +26,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotations import site_identity
-from annotations.corpora import pending_uploads
+from annotations.corpora import partial_uploads, pending_uploads
 from annotations.models import OrphanCount
 from annotations.site_identity import FileKind
 from common import storage, temporary
@@ -88,6 +88,7 @@ def collect(now: float | None = None, force: bool = False) -> list[Collected]:
     ``StorageAway``, ``OSError``."""
     site_identity.check()
     now = time.time() if now is None else now
+    partial_uploads.forget_expired(datetime.fromtimestamp(now, UTC))
     # Of senders who vanished, and of web servers that were killed. They are half a file, and
     # whoever sent one has been told so, or sends it again: there is nothing to quarantine.
     folder = Path(settings.UPLOAD_FOLDER) / "incoming"

@@ -30,6 +30,10 @@ class DownloadFailed(Exception):
     """Nothing was stored; the message says why, as a predicate (``is a web page, …``)."""
 
 
+class LimitReached(DownloadFailed):
+    """It is too large, or takes too long."""
+
+
 class Refused(DownloadFailed):
     """The server answered with an error.
 
@@ -109,8 +113,9 @@ class Downloads:
 
         Raises:
             Refused: the server says no.
-            DownloadFailed: it cannot be reached, is a web page, is too large or takes too long,
-                breaks off, or is empty. What was written is of no use then.
+            LimitReached: it is too large, or takes too long.
+            DownloadFailed: it cannot be reached, is a web page, breaks off, or is empty. What was
+                written is of no use then.
         """
         there, size, version = 0, None, ""
         for _ in range(MOST_TRIES):
@@ -124,7 +129,7 @@ class Downloads:
                     size = None if response.length is None else there + response.length
                     version = _version_of(response)
                     if (size or 0) > self._left:
-                        raise DownloadFailed(self._too_large())
+                        raise LimitReached(self._too_large())
                     with target.open("r+b" if there else "wb") as file:
                         file.seek(there)
                         file.truncate()
@@ -134,10 +139,12 @@ class Downloads:
                             file.write(chunk)
                             there += len(chunk)
                             if there > self._left:
-                                raise DownloadFailed(self._too_large())
+                                raise LimitReached(self._too_large())
                             self.moved(there, size)
             except NotReached as problem:
-                if there == begun or time.monotonic() >= self._end:
+                if time.monotonic() >= self._end:
+                    raise LimitReached(f"takes longer than {self.seconds:g} s") from None
+                if there == begun:
                     raise DownloadFailed(f"cannot be downloaded: {problem}") from None
             else:
                 if size is None or there == size:
@@ -173,7 +180,7 @@ class Downloads:
         for _ in range(MOST_REDIRECTS + 1):
             seconds = self._end - time.monotonic()
             if seconds <= 0:
-                raise DownloadFailed(f"takes longer than {self.seconds:g} s")
+                raise LimitReached(f"takes longer than {self.seconds:g} s")
             sent = {"User-Agent": "dialeval", **headers}
             if self.token and _origin(url) == _origin(self.token_for):
                 sent["Authorization"] = f"Bearer {self.token}"
@@ -190,7 +197,7 @@ class Downloads:
                 raise DownloadFailed(f"may not be downloaded: {problem}") from None
             except NotReached as problem:
                 if time.monotonic() >= self._end:
-                    raise DownloadFailed(f"takes longer than {self.seconds:g} s") from None
+                    raise LimitReached(f"takes longer than {self.seconds:g} s") from None
                 raise problem
         raise DownloadFailed(f"is redirected more than {MOST_REDIRECTS} times")
 

@@ -85,6 +85,62 @@ def put(path: Path, name: str) -> None:
         _storage().save(name, File(file))
 
 
+# --- a file that comes in parts -------------------------------------------------------------------
+
+
+def begin_parts(name: str) -> str:
+    """A file that will be appended to; on S3 it is there when all of it is. Returns the upload's id
+    there, which the other functions need. Raises ``StorageAway``."""
+    if lies_on_disk():
+        place = Path(_storage().path(name))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.touch()
+        return ""
+    with _fault_messages():
+        return str(_client().create_multipart_upload(**_where(name))["UploadId"])
+
+
+def append_part(name: str, upload_id: str, number: int, offset: int, data: bytes) -> None:
+    """The part ``number``, from 0, which begins at ``offset``; sent again, it replaces itself and
+    what came after it. Raises ``FileNotFoundError``, ``StorageAway``, ``OSError``."""
+    if lies_on_disk():
+        with Path(_storage().path(name)).open("r+b") as file:
+            if file.seek(0, os.SEEK_END) < offset:
+                raise NotWhole(f"the storage's {name} is shorter than what was put there")
+            file.truncate(offset)
+            file.seek(offset)
+            file.write(data)
+        return
+    with _fault_messages(name):
+        _client().upload_part(**_where(name), UploadId=upload_id, PartNumber=number + 1, Body=data)
+
+
+def complete_parts(name: str, upload_id: str) -> None:
+    """Raises ``FileNotFoundError``, ``StorageAway``."""
+    if lies_on_disk():
+        return
+    client = _client()
+    with _fault_messages(name):
+        pages = client.get_paginator("list_parts").paginate(**_where(name), UploadId=upload_id)
+        found = [
+            {"PartNumber": one["PartNumber"], "ETag": one["ETag"]}
+            for page in pages
+            for one in page.get("Parts", [])
+        ]
+        client.complete_multipart_upload(
+            **_where(name), UploadId=upload_id, MultipartUpload={"Parts": found}
+        )
+
+
+def abandon_parts(name: str, upload_id: str) -> None:
+    """Remove what came of a file that is not complete. Raises ``StorageAway``."""
+    if lies_on_disk():
+        remove(name)
+        return
+    with suppress(FileNotFoundError), _fault_messages(name):
+        _client().abort_multipart_upload(**_where(name), UploadId=upload_id)
+
+
 def opened(name: str) -> IO[bytes]:
     """Whole, before the first byte is given away. Raises ``FileNotFoundError``, ``StorageAway``."""
     with _fault_messages():
@@ -148,9 +204,8 @@ def move(name: str, to: str) -> None:
         return
     if not is_there(name):
         raise FileNotFoundError(name)
-    source = {"Bucket": storage.bucket_name, "Key": _key(name)}
     with _fault_messages():
-        storage.bucket.copy(source, _key(to))
+        storage.bucket.copy(_where(name), _key(to))
         storage.delete(name)
 
 
@@ -172,8 +227,8 @@ def create(name: str, content: bytes) -> None:
         return
     from botocore.exceptions import ClientError
 
-    put = storage.bucket.meta.client.put_object
-    where = {"Bucket": storage.bucket_name, "Key": _key(name), "Body": content}
+    put = _client().put_object
+    where = {**_where(name), "Body": content}
     with _fault_messages():
         try:
             put(**where, IfNoneMatch="*")
@@ -224,6 +279,14 @@ def _key(name: str) -> str:
     return "/".join(part for part in (_storage().location.strip("/"), name) if part)
 
 
+def _where(name: str) -> dict[str, str]:
+    return {"Bucket": _storage().bucket_name, "Key": _key(name)}
+
+
+def _client() -> Any:
+    return _storage().bucket.meta.client
+
+
 def storage_fault() -> str:
     """Why no file can be put here now, in words without secrets; "" where one can."""
     name = f"{PROBES}/{token_hex(8)}"
@@ -246,15 +309,18 @@ def _storage() -> Any:
 
 
 @contextmanager
-def _fault_messages() -> Iterator[None]:
+def _fault_messages(upload: str = "") -> Iterator[None]:
     """What is raised by whoever speaks with a storage elsewhere, as one kind. ``FileNotFoundError``
-    stays."""
+    stays, and is raised where there is no ``upload`` (any more)."""
     if lies_on_disk():
         yield
         return
     try:
         yield
     except _faults() as fault:
+        code = getattr(fault, "response", {}).get("Error", {}).get("Code")
+        if upload and code == "NoSuchUpload":
+            raise FileNotFoundError(upload) from fault
         log.warning("the storage of files: %s", fault)
         raise StorageAway("the storage of files does not answer, or refuses") from fault
 

@@ -271,6 +271,8 @@ MAX_IMPORT_BYTES = environment.whole("DIALEVAL_MAX_IMPORT_MB") * 1_000_000
 MAX_CORPUS_UPLOAD_BYTES = (
     environment.count("DIALEVAL_MAX_CORPUS_UPLOAD_MB") * 1_000_000 or MAX_IMPORT_BYTES
 )
+# Of a file that comes in parts: S3 takes 10,000 of 5 MiB at least, the API 120 requests a minute.
+UPLOAD_PART_BYTES = 16_000_000
 IMPORT_SECONDS = environment.seconds("DIALEVAL_IMPORT_SECONDS")
 IMPORT_PRIVATE = environment.truth("DIALEVAL_IMPORT_PRIVATE")
 HF_ENDPOINT = environment.text("HF_ENDPOINT").rstrip("/")

@@ -37,6 +37,16 @@ class Program:
         form = {**fields, "file": SimpleUploadedFile(file_name, data)}
         return self._checked(self.client.post(f"/api/v1{path}", form, headers=self.headers))
 
+    def patch(self, path: str, data: bytes = b"", **headers: str) -> Any:
+        """A part of a file."""
+        sent = self.client.patch(
+            f"/api/v1{path}",
+            data,
+            content_type="application/partial-upload",
+            headers={**self.headers, **headers},
+        )
+        return self._checked(sent)
+
     def delete(self, path: str) -> Any:
         return self._checked(self.client.delete(f"/api/v1{path}", headers=self.headers))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path, PurePath
-from shutil import make_archive
 from typing import Any
 
 from django import forms
@@ -16,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotations.corpora import pending_uploads
-from annotations.corpora.addresses import BROWSER_SECONDS, fetched
+from annotations.corpora.addresses import BROWSER_BYTES, BROWSER_SECONDS, fetched_file
 from annotations.corpora.pending_uploads import PendingUpload
 from annotations.formats.importers.column_mapping import USES, Column, TableMapping
 from annotations.formats.importers.registry import importers
@@ -91,6 +90,15 @@ class UploadForm(forms.Form):
     def mapping(self) -> TableMapping | None:
         """What the columns of a table are, where the form says it of this file."""
         return None if self.is_new_file else mapping_in(self.data)
+
+    def mapping_choices(self) -> dict[str, str]:
+        """The same by the names of the form's fields (``mapping_in``)."""
+        values: dict[str, str] = {}
+        if mapping := self.mapping():
+            for place, (name, column) in enumerate(mapping.columns.items()):
+                values |= {f"column-{place}": name, f"use-{place}": column.use}
+                values |= {f"aspect-{place}": column.aspect, f"rater-{place}": column.rater}
+        return values
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
@@ -206,6 +214,8 @@ class CorpusForm(UploadForm):
         help_text=gettext_lazy("The older versions stay. Its name and who sees it stay, too."),
     )
 
+    is_large_address = False
+    """Whether a worker is to download what the address names."""
     likely_format = ""
     """What the file looks like, where that is not the format that was chosen."""
 
@@ -227,11 +237,7 @@ class CorpusForm(UploadForm):
         values |= {
             name: "on" for name in ("good_only", "is_new_version") if self.cleaned_data[name]
         }
-        if mapping := self.mapping():
-            for place, (name, column) in enumerate(mapping.columns.items()):
-                values |= {f"column-{place}": name, f"use-{place}": column.use}
-                values |= {f"aspect-{place}": column.aspect, f"rater-{place}": column.rater}
-        return values
+        return values | self.mapping_choices()
 
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])
@@ -253,7 +259,7 @@ class CorpusForm(UploadForm):
             # Names in other scripts make none
             slug = slugify(cleaned["name"]) or slugify(file_name) or "corpus"
             cleaned["slug"] = slug[: _longest("slug")]
-        if not self.errors and cleaned["is_new_version"]:
+        if not self.errors and cleaned["is_new_version"] and cleaned["slug"]:
             slug = cleaned["slug"]
             # Or it is the first half of the addresses of a file's several corpora
             known = Q(slug=slug) | Q(slug__startswith=f"{slug}-")
@@ -276,20 +282,18 @@ class CorpusForm(UploadForm):
     def _take_the_address(self, address: str) -> None:
         with temporary_folder() as folder:
             try:
-                found = fetched(
+                path, name, source = fetched_file(
                     address,
                     folder,
-                    most_bytes=self.most_bytes(),
+                    most_bytes=min(BROWSER_BYTES, self.most_bytes()),
                     seconds=min(BROWSER_SECONDS, settings.IMPORT_SECONDS),
                 )
             except NotFetched as problem:
-                self.add_error("address", _("Nothing was stored: %s.") % problem)
+                self.is_large_address = problem.is_over_limit
+                if not self.is_large_address:
+                    self.add_error("address", _("Nothing was stored: %s.") % problem)
                 return
-            path = found.path
-            if path.is_dir():
-                path = Path(make_archive(str(folder / "packed"), "zip", folder, path.name))
-            name = f"{found.name}{path.suffix}"
-            self.upload = pending_uploads.store(path, name, self.user, found.source)
+            self.upload = pending_uploads.store(path, name, self.user, source)
 
     def offer_format(self, likely: str | None, read_as: str) -> None:
         """After the file could not be read: choose the format that it looks like, where that is

@@ -28,7 +28,7 @@ from annotations.formats.importers.left_out import LeftOut, left_out
 from annotations.formats.importers.preview import ShownColumn, first_rows, preview, table_columns
 from annotations.formats.importers.problems import ImportFailed
 from annotations.formats.importers.registry import importers, likely_format, possible_formats
-from annotations.models import Corpus, CorpusImport
+from annotations.models import Corpus, CorpusImport, CorpusVersion
 from common.file_bodies import takes_file
 from common.web import organisers_alone, wants_json
 
@@ -45,7 +45,7 @@ def corpus_new(request: HttpRequest) -> HttpResponse:
     version of one. In JSON: where the file is shown.
 
     A file above ``imports.IMMEDIATE_BYTES`` is stored by a worker, and of it the first rows alone
-    are shown before.
+    are shown before. One at an address is downloaded by a worker, unless it is small and quick.
     """
     is_sent = request.method == "POST"
     if not is_sent and "uploaded" not in request.GET:
@@ -57,6 +57,13 @@ def corpus_new(request: HttpRequest) -> HttpResponse:
     data = request.POST if is_sent else _without_address(request.GET)
     form = CorpusForm(data, request.FILES, user=request.user)
     is_valid = form.is_valid()
+    if is_valid and form.is_large_address:
+        address = form.cleaned_data["address"]
+        job = imports.start_download(address, form.choices(), request.user)
+        response = redirect("corpus-import", job.pk)
+        if wants_json(request):
+            return JsonResponse({"location": response["Location"]}, status=201)
+        return response
     if is_sent and wants_json(request):
         return _location(form)
     if not is_valid or form.upload is None:
@@ -229,7 +236,7 @@ def corpus_import(request: HttpRequest, pk: int) -> HttpResponse:
             "section": "corpora",
             "job": job,
             "done_mb": (job.progress.get("bytes") or 0) // 1_000_000,
-            "total_mb": job.size // 1_000_000,
+            "total_mb": (job.progress.get("total") or job.size) // 1_000_000,
         }
         name = "_import_progress" if request.htmx else "corpus_import"
         return render(request, f"annotations/{name}.html", context)
@@ -237,12 +244,28 @@ def corpus_import(request: HttpRequest, pk: int) -> HttpResponse:
         response = HttpResponse()
         response["HX-Refresh"] = "true"
         return response
+    if job.state == CorpusImport.State.DONE and "downloaded" in job.outcome:
+        upload = pending_uploads.offered(user=request.user, **job.outcome["downloaded"])
+        shown = {"uploaded": upload.token, **job.fields}
+        del shown["address"]
+        return redirect(f"{reverse('corpus-new')}?{urlencode(shown)}")
+    if imports.ADDS_TO in job.fields:
+        if job.state == CorpusImport.State.DONE:
+            show_addition(request, job.outcome)
+            return redirect("corpus", job.fields["slug"])
+        version = CorpusVersion.objects.filter(pk=job.fields[imports.ADDS_TO]).first()
+        if version is None:
+            raise Http404("the corpus was deleted")
+        page = reverse("corpus-add", args=[job.fields["slug"]])
+        return redirect(f"{page}?version={version.number}&import={job.pk}")
     if job.state == CorpusImport.State.DONE:
         return _stored(request, job.outcome["corpora"])
+    if "address" in job.fields:
+        return _form_page(request, CorpusForm(initial=job.fields), ended_import=job)
     upload = pending_uploads.offered(job.stored, job.file_name, request.user, job.source)
     form = CorpusForm({**job.fields, "uploaded": upload.token}, user=request.user)
     columns: list[ShownColumn] = []
-    if form.is_valid() and form.upload:
+    if form.is_valid() and form.upload and job.fields["format"]:
         with pending_uploads.readable(form.upload) as path:
             columns = _shown_columns(form, importers()[job.fields["format"]], path)
     if "corpus_exists" in job.outcome:
@@ -278,6 +301,21 @@ def _stored(request: HttpRequest, corpora: Sequence[Mapping[str, Any]]) -> HttpR
     for one in corpora:
         _add_messages(request, one)
     return redirect("corpus", corpora[0]["slug"]) if len(corpora) == 1 else redirect("home")
+
+
+def show_addition(request: HttpRequest, outcome: Mapping[str, Any]) -> None:
+    """What became of a table that was added to a corpus."""
+    if names := ", ".join(outcome.get("metrics", [])):
+        messages.success(
+            request, _("Added to the metric leaderboard: %(names)s.") % {"names": names}
+        )
+    elif "metrics" in outcome:
+        messages.info(request, _("Nothing is changed: this file has been added before."))
+    elif outcome["is_new"]:
+        text = _("%(version)s is stored, made of %(older)s and the file.")
+        messages.success(request, text % outcome)
+    else:
+        messages.info(request, _("Nothing is changed: %(version)s holds this content.") % outcome)
 
 
 def _add_messages(request: HttpRequest, stored: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from django.db import transaction
@@ -26,6 +27,10 @@ from annotations.models import CorpusImport
 
 IMMEDIATE_BYTES = 5_000_000
 """A larger file is stored by a worker: of this one the checking and storing take about 2 s."""
+ADDS_TO = "adds_to"
+"""The field of an import that adds a table to a corpus: the key of its version."""
+DOWNLOAD = "download "
+"""Begins ``stored`` of a job whose file is not here yet: no file has such a name."""
 UNDER_WAY = (CorpusImport.State.PENDING, CorpusImport.State.RUNNING)
 
 State = CorpusImport.State
@@ -57,10 +62,12 @@ def import_file(
     )
 
 
-def start(upload: PendingUpload, size: int, fields: Mapping[str, str], by: Any) -> CorpusImport:
+def start(
+    upload: PendingUpload, size: int, fields: Mapping[str, str], by: Any, sha256: str = ""
+) -> CorpusImport:
     """Let a worker store the file. Of two presses of a button the second gets the import of the
-    first."""
-    values = {"file_name": upload.name, "size": size, "source": upload.source}
+    first. ``sha256``: what the file must have."""
+    values = {"file_name": upload.name, "size": size, "source": upload.source, "sha256": sha256}
     with transaction.atomic():
         job, is_new = CorpusImport.objects.exclude(
             state__in=[State.FAILED, State.CANCELLED]
@@ -69,6 +76,25 @@ def start(upload: PendingUpload, size: int, fields: Mapping[str, str], by: Any) 
             defaults={**values, "fields": dict(fields), "created_by": by},
         )
         if is_new:
+            CorpusImport.objects.notify_on_commit(job.pk)
+    return job
+
+
+def start_download(address: str, fields: Mapping[str, str], by: Any) -> CorpusImport:
+    """Let a worker download what an address names; then it is shown as a file that was sent. Of two
+    presses of a button the second gets the download of the first."""
+    with transaction.atomic():
+        under_way = CorpusImport.objects.filter(created_by=by, source=address, state__in=UNDER_WAY)
+        job = under_way.filter(stored__startswith=DOWNLOAD).first()
+        if job is None:
+            job = CorpusImport.objects.create(
+                stored=f"{DOWNLOAD}{token_hex(16)}",
+                file_name=address[:255],
+                size=0,
+                source=address,
+                fields={**fields, "address": address},
+                created_by=by,
+            )
             CorpusImport.objects.notify_on_commit(job.pk)
     return job
 

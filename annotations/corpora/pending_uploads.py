@@ -1,6 +1,6 @@
 """Files that organisers have uploaded and not imported yet: they stay for a day, for who sent them,
-so that none is chosen twice; and as long as a worker has to read them. ``annotations.orphans``
-removes the others."""
+so that none is chosen twice; and as long as a worker has to read them, or further parts may come
+(``partial_uploads``). ``annotations.orphans`` removes the others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from django.core import signing
 from django.db.models import Q
 from django.utils import timezone
 
-from annotations.models import CorpusImport
+from annotations.models import CorpusImport, PartialUpload
 from common import storage
 from common.temporary import temporary_folder
 
@@ -74,16 +74,21 @@ def readable(file: PendingUpload) -> Iterator[Path]:
 
 
 def needed() -> set[str]:
-    """Names, below ``FOLDER``, of files that an import will read, or that may be chosen again after
-    one that ended without a corpus."""
+    """Names, below ``FOLDER``, of files that are still coming, that an import will read, or that
+    may be chosen again after one that ended without a corpus."""
     under_way = Q(state__in=[CorpusImport.State.PENDING, CorpusImport.State.RUNNING])
     ended = Q(state__in=[CorpusImport.State.FAILED, CorpusImport.State.CANCELLED])
     lately = ended & Q(finished_at__gt=timezone.now() - timedelta(seconds=MAX_AGE))
     names = CorpusImport.objects.filter(under_way | lately).values_list("stored", flat=True)
-    return {name.removeprefix(f"{FOLDER}/") for name in names}
+    coming = PartialUpload.objects.filter(expires_at__gt=timezone.now())
+    return {
+        *(name.removeprefix(f"{FOLDER}/") for name in names),
+        *coming.values_list("public_id", flat=True),
+    }
 
 
 def remove(file: PendingUpload) -> None:
     """After it was stored as a corpus."""
+    PartialUpload.objects.filter(public_id=file.stored.removeprefix(f"{FOLDER}/")).delete()
     with suppress(OSError):
         storage.remove(file.stored)

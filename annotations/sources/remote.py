@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from common.download import DownloadFailed, Downloads, Refused
+from common.download import DownloadFailed, Downloads, LimitReached, Refused
 
 MOST_FILES = 1_000
 SHOWN_FILES = 20
@@ -26,7 +26,16 @@ _VIEWS = ("tree", "blob", "resolve", "raw")
 
 
 class NotFetched(Exception):
-    """Nothing was stored; the message names the address and says why."""
+    """Nothing was stored; the message names the address and says why. ``is_over_limit``: it was too
+    large, or took too long."""
+
+    is_over_limit = False
+
+    @classmethod
+    def because(cls, name: str, problem: DownloadFailed) -> NotFetched:
+        failure = cls(f"{name} {problem}")
+        failure.is_over_limit = isinstance(problem, LimitReached)
+        return failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +146,7 @@ def fetch(address: str, folder: Path, downloads: Downloads, endpoint: str) -> Fe
     except ValueError:
         raise NotFetched(f"{shown} is no address") from None
     except DownloadFailed as problem:
-        raise NotFetched(f"{shown} {problem}") from None
+        raise NotFetched.because(shown, problem) from None
     except OSError as problem:
         raise NotFetched(f"{shown} cannot be written here: {problem.strerror}") from None
     return Fetched(
@@ -173,7 +182,7 @@ class _Hub:
         except Refused as problem:
             raise NotFetched(f"{self._name()} {self._why(problem)}") from None
         except DownloadFailed as problem:
-            raise NotFetched(f"{self._name()} {problem}") from None
+            raise NotFetched.because(self._name(), problem) from None
 
     def _fetched(self, sha: str, files: Sequence[str]) -> Fetched:
         path = self.address.path

@@ -19,6 +19,7 @@ TAGS = {
     "rounds": "What a round asks for, its files, and its leaderboard.",
     "submissions": "Submitting, and following what became of it.",
     "corpora": "Corpora, their dialogues, and how metrics and raters agree.",
+    "imports": "Files that come in parts, and their imports as corpora; for organisers.",
     "campaigns": "Rating campaigns: what is asked, how far they are, what was answered.",
     "arenas": "Arenas, where visitors compare two hidden systems, and their leaderboards.",
     "metrics": "Metrics of this site, and scores that were computed elsewhere.",

@@ -31,6 +31,7 @@ from ninja.parser import Parser
 
 from annotations.campaigns.api import router as campaigns
 from annotations.corpora.api import router as corpora
+from annotations.corpora.imports_api import router as imports
 from common.api.problems import Refused, problem_response
 from common.read_only import refuses_writes
 from dialeval_site.accounts.api import router as tokens
@@ -154,7 +155,7 @@ api = Api(
     docs_url=None,
     parser=StrictParser(),
 )
-for router in (tokens, challenges, corpora, campaigns, meta_evaluation, arenas, metrics):
+for router in (tokens, challenges, corpora, imports, campaigns, meta_evaluation, arenas, metrics):
     api.add_router("", router)
 
 

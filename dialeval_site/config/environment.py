@@ -204,8 +204,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "DIALEVAL_IMPORT_SECONDS",
         "600",
-        "Longest time a corpus may take to be downloaded from an address, in seconds; in the "
-        "browser at most 60.",
+        "Longest time a corpus may take to be downloaded from an address, in seconds.",
     ),
     Setting(
         "DIALEVAL_IMPORT_PRIVATE",

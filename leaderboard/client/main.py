@@ -13,7 +13,14 @@ from typing import NoReturn
 
 from common.version import VERSION
 from leaderboard.client import terminal
-from leaderboard.client.commands import account, campaigns, challenges, export, submissions
+from leaderboard.client.commands import (
+    account,
+    campaigns,
+    challenges,
+    export,
+    imports,
+    submissions,
+)
 from leaderboard.client.errors import ClientError
 from leaderboard.client.texts import is_unicode, one_line
 
@@ -82,6 +89,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="store_true", help="show the version and end")
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
-    for group in (account, challenges, submissions, export, campaigns):
+    for group in (account, challenges, submissions, export, imports, campaigns):
         group.add(commands)
     return parser

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from random import Random
 from typing import Any
 
@@ -19,6 +20,7 @@ from annotations.models import (
     CorpusVersion,
     Dialogue,
     Label,
+    PartialUpload,
     Preference,
     Rater,
     Rating,
@@ -342,9 +344,15 @@ def _names(made: Stage) -> dict[tuple[str, str], list[Any]]:
     imported = CorpusImport.objects.create(
         stored="imports/1", file_name="harbour.jsonl", size=9, fields={}
     )
+    upload = PartialUpload.objects.create(
+        public_id="1", owner=made.users["organiser"], file_name="harbour.jsonl", size=9,
+        expires_at=timezone.now() + timedelta(days=1),
+    )  # fmt: skip
     return {
         ("corpora", "slug"): [made.version.corpus.slug],
         ("corpora", "pk"): [imported.pk],
+        ("imports", "id"): [imported.pk],
+        ("uploads", "id"): [upload.public_id],
         ("corpora", "position"): list(range(DIALOGUES)),
         ("challenges", "slug"): [challenge.slug],
         ("challenges", "round_slug"): rounds,

@@ -105,7 +105,7 @@ def stand_in() -> Iterator[StandIn]:
                 yield self.rfile.read(size)
                 self.rfile.readline()
 
-        do_GET = do_POST = do_DELETE = do_any  # noqa: N815
+        do_GET = do_POST = do_PATCH = do_DELETE = do_any  # noqa: N815
 
         def log_message(self, *_: object) -> None:
             pass

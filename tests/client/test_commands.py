@@ -606,6 +606,7 @@ COMMANDS = [
     "status",
     "leaderboard",
     "export",
+    "import",
     "campaigns",
     "ratings",
 ]

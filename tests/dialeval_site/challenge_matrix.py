@@ -432,6 +432,35 @@ OPERATIONS = [
             ("closed-kitchen", HIDDEN_READ.replace("200", "404")),
         )
     ),
+    # files in parts and their imports: one's own, of organisers alone
+    _operation(
+        "begin_upload",
+        "POST",
+        "/uploads",
+        ORGANISERS_READ.replace("200", "201"),
+        body={"file_name": "corpus.jsonl", "size": 10, "sha256": "0" * 64},
+    ),
+    _operation("list_uploads", "GET", "/uploads", ORGANISERS_READ),
+    *(
+        _operation(name, method, "/uploads/nobodys", ORGANISERS_READ.replace("200", "404"))
+        for name, method in (
+            ("get_upload", "GET"),
+            ("add_part", "PATCH"),
+            ("remove_upload", "DELETE"),
+        )
+    ),
+    _operation(
+        "import_corpus",
+        "POST",
+        "/imports",
+        ORGANISERS_READ.replace("200", "404"),
+        body={"upload": "nobodys"},
+    ),
+    _operation("list_imports", "GET", "/imports", ORGANISERS_READ),
+    _operation("get_import", "GET", "/imports/1000000", ORGANISERS_READ.replace("200", "404")),
+    _operation(
+        "cancel_import", "POST", "/imports/1000000/cancel", ORGANISERS_READ.replace("200", "404")
+    ),
     # arenas: one that everybody sees, one that is not open yet
     _operation("list_arenas", "GET", "/arenas", PUBLIC_READ),
     *(

@@ -120,7 +120,7 @@ def test_every_code_of_a_refusal_is_documented() -> None:
     sources = [
         *(PROJECT / "dialeval_site").rglob("*.py"),
         *(PROJECT / "common" / "api").glob("*.py"),
-        *(PROJECT / "annotations").glob("*/api.py"),
+        *(PROJECT / "annotations").glob("*/*api.py"),
         *(PROJECT / "workers").glob("*/api.py"),
         PROJECT / "leaderboard" / "api.py",
         PROJECT / "leaderboard" / "results" / "rest.py",

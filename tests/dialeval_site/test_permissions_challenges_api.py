@@ -67,6 +67,8 @@ def call(program: Program, stage: Stage, operation: Operation, caller: str) -> A
         return program.upload(place, operation.file, name, **(body or {}))
     if operation.method == "DELETE":
         return program.delete(place)
+    if operation.method == "PATCH":
+        return program.patch(place)
     return program.get(place) if operation.method == "GET" else program.post(place, body)
 
 
