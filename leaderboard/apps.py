@@ -26,3 +26,7 @@ class LeaderboardConfig(AppConfig):
         import leaderboard.queries.preference_metrics
         import leaderboard.queries.standing  # noqa: F401
         from leaderboard import signals  # noqa: F401  connects them
+        from leaderboard.additions import add_as_form_says
+        from workers.imports import use_additions
+
+        use_additions(add_as_form_says)

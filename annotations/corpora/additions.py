@@ -4,7 +4,9 @@ table. What the older one shows does not change."""
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,32 +39,51 @@ def addition_to(version: CorpusVersion, mapping: TableMapping | None = None) -> 
 
 
 def add_to_version(
-    version: CorpusVersion, path: Path, mapping: TableMapping | None = None, by: Any = None
+    version: CorpusVersion,
+    path: Path,
+    mapping: TableMapping | None = None,
+    by: Any = None,
+    progress: Callable[[str, int], object] = lambda _what, _records: None,
+    stored: Callable[[AdditionOutcome], object] = lambda _outcome: None,
 ) -> AdditionOutcome:
     """Store a version that holds what ``version`` does and what the table at ``path`` adds.
 
     The table is checked against the version before anything is stored. A table that says nothing
     new makes no version. Rows are stored as an import's are (``actions.import_corpus``); the
     version that they make names the one that it was made of, and the file with its digest.
+    ``progress`` and ``stored``: as of ``actions.import_corpus``.
 
     Raises:
         ImportFailed: up to 100 problems, each with its line: nothing is stored.
     """
     refuse_large(path)
     addition = addition_to(version, mapping)
-    (found,) = survey(addition.importer, path)
+    (found,) = survey(addition.importer.watched(partial(progress, "checked")), path)
     added = addition.counts
     if added.is_empty:
-        return AdditionOutcome(version, created=False, added=added)
+        outcome = AdditionOutcome(version, created=False, added=added)
+        stored(outcome)
+        return outcome
     assert version.corpus is not None
     staging.remove_left_behind()
     staged = None
     try:
         known = version.corpus.versions.filter(digest=found.digest).first()
         if known is None:
-            staged = _staged(version, addition, path, found)
-            known = _attached(version, staged, found, by)
-        return AdditionOutcome(known, created=known.pk == (staged and staged.pk), added=added)
+            staged = _staged(version, addition, path, found, progress)
+        with transaction.atomic():
+            if staged is not None:
+                known = _attached(version, staged, found, by)
+            assert known is not None
+            created = known.pk == (staged and staged.pk)
+            outcome = AdditionOutcome(known, created=created, added=added)
+            stored(outcome)
+        return outcome
+    except staging.Paused:
+        if staged is not None:
+            staging.leave(staged)
+            staged = None
+        raise
     except staging.LeaseLost:
         raise ImportFailed([Problem(path.name, "", "", STOOD_STILL)]) from None
     finally:
@@ -71,12 +92,16 @@ def add_to_version(
 
 
 def _staged(
-    version: CorpusVersion, addition: Addition, path: Path, found: PartSurvey
+    version: CorpusVersion,
+    addition: Addition,
+    path: Path,
+    found: PartSurvey,
+    progress: Callable[[str, int], object],
 ) -> CorpusVersion:
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     return stage_part(
-        addition.importer,
+        addition.importer.watched(partial(progress, "stored")),
         path,
         found,
         None,  # the version's own records may change, too
@@ -88,22 +113,22 @@ def _staged(
 def _attached(
     version: CorpusVersion, staged: CorpusVersion, found: PartSurvey, by: Any
 ) -> CorpusVersion:
-    with transaction.atomic():
-        # One import of a corpus at a time
-        corpus = Corpus.objects.select_for_update().filter(pk=version.corpus_id).first()
-        if corpus is None:
-            raise ImportFailed([Problem("", "", "", "the corpus was deleted meanwhile")])
-        known = corpus.versions.filter(digest=found.digest).first()
-        if known is not None:
-            return known
-        last = corpus.versions.aggregate(last=Max("number"))["last"] or 0
-        made = staging.attach(staged, corpus, last + 1)
-        audit.record(
-            by,
-            "corpus.extended",
-            corpus,
-            version=made.label,
-            derived_from=version.label,
-            **(made.addition or {}),
-        )
-        return made
+    """In the caller's transaction."""
+    # One import of a corpus at a time
+    corpus = Corpus.objects.select_for_update().filter(pk=version.corpus_id).first()
+    if corpus is None:
+        raise ImportFailed([Problem("", "", "", "the corpus was deleted meanwhile")])
+    known = corpus.versions.filter(digest=found.digest).first()
+    if known is not None:
+        return known
+    last = corpus.versions.aggregate(last=Max("number"))["last"] or 0
+    made = staging.attach(staged, corpus, last + 1)
+    audit.record(
+        by,
+        "corpus.extended",
+        corpus,
+        version=made.label,
+        derived_from=version.label,
+        **(made.addition or {}),
+    )
+    return made

@@ -11,11 +11,13 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotations.formats.importers.problems import ImportFailed
-from annotations.models import AuditEntry, CorpusVersion
+from annotations.models import AuditEntry, CorpusImport, CorpusVersion
 from leaderboard.metric_score_tables import add_metric_scores
 from leaderboard.models import SubmittedMetric, SubmittedScores
+from leaderboard.pages.additions import view
 from tests.annotations.stored import stored, two_systems
 from tests.campaigns.sets import made_user
+from workers import imports as work
 from workers.models import MetricRun
 
 pytestmark = pytest.mark.django_db
@@ -255,3 +257,94 @@ class TestPage:
         file = SimpleUploadedFile("more.csv", RATINGS.encode(), "text/csv")
         assert client.post(PAGE, {"file": file, "holds": "ratings"}).status_code == 403
         assert CorpusVersion.objects.count() == 1
+
+
+class TestLargeOnes:
+    """A worker adds them; here every file is large."""
+
+    @pytest.fixture(autouse=True)
+    def _every_file_is_large(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(view, "IMMEDIATE_BYTES", 0)
+
+    def sent(self, organiser: Client, text: str, holds: str = "ratings") -> CorpusImport:
+        file = SimpleUploadedFile("more.csv", text.encode(), "text/csv")
+        shown = organiser.post(PAGE, {"file": file, "holds": holds, "preview": "1"})
+        assert "a worker checks the file" in shown.content.decode()
+        fields = {"uploaded": shown.context["form"].data["uploaded"], "holds": holds}
+        for place, one in enumerate(shown.context["columns"]):
+            fields |= {f"column-{place}": one.name, f"use-{place}": one.column.use}
+            fields |= {f"aspect-{place}": one.column.aspect}
+        answer = organiser.post(PAGE, fields)
+        job = CorpusImport.objects.get()
+        assert answer["Location"] == self.page(job)
+        return job
+
+    def page(self, job: CorpusImport) -> str:
+        return f"/corpora/new/{job.pk}/"
+
+    def test_a_worker_makes_the_version_and_the_page_leads_to_it(
+        self, version: CorpusVersion, organiser: Client
+    ) -> None:
+        job = self.sent(organiser, RATINGS)
+        assert "then adds it to small" in organiser.get(self.page(job)).content.decode()
+        assert CorpusVersion.objects.count() == 1
+        assert work.store(job.pk)
+        page = organiser.get(self.page(job), follow=True)
+        assert "v2" in page.content.decode()
+        assert "is stored, made of" in page.content.decode()
+        assert CorpusVersion.objects.latest("number").derived_from == version
+        assert AuditEntry.objects.get(action="corpus.extended").actor == "olga"
+
+    def test_a_large_corpus_is_a_worker_s_too(
+        self, version: CorpusVersion, organiser: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It has four responses."""
+        monkeypatch.setattr(view, "IMMEDIATE_BYTES", 1_000_000)
+        monkeypatch.setattr(view, "IMMEDIATE_RESPONSES", 3)
+        assert self.sent(organiser, RATINGS).state == "pending"
+
+    def test_metric_scores_are_a_worker_s_too(
+        self, version: CorpusVersion, organiser: Client
+    ) -> None:
+        job = self.sent(organiser, SCORES, "metric-scores")
+        assert work.store(job.pk)
+        assert "Added to the metric leaderboard: bleurt_x, nist." in (
+            organiser.get(self.page(job), follow=True).content.decode()
+        )
+
+    def test_what_is_wrong_stands_on_the_form_with_the_file_kept(
+        self, version: CorpusVersion, organiser: Client
+    ) -> None:
+        job = self.sent(organiser, "dialog_id,turn,system,rater,score\nd9,0,echo,ann,3\n")
+        work.store(job.pk)
+        page = organiser.get(self.page(job), follow=True)
+        assert "more.csv:2: conversation: the corpus has no conversation" in page.content.decode()
+        assert page.context["form"].data["uploaded"]
+        assert CorpusVersion.objects.count() == 1
+
+    def test_cancelled_it_stores_nothing(
+        self, version: CorpusVersion, organiser: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        job = self.sent(organiser, RATINGS)
+        passed = work._Watch.passed
+
+        def cancelled(self: work._Watch, step: str, count: int) -> None:
+            organiser.post(f"/corpora/new/{job.pk}/cancel/")
+            passed(self, step, count)
+
+        monkeypatch.setattr(work, "PROGRESS_SECONDS", 0)
+        monkeypatch.setattr(work._Watch, "passed", cancelled)
+        work.store(job.pk)
+        assert CorpusImport.objects.get().state == "cancelled"
+        assert CorpusVersion.objects.count() == 1
+        page = organiser.get(self.page(job), follow=True).content.decode()
+        assert "cancelled by olga" in page
+
+    def test_a_corpus_that_was_deleted_meanwhile_is_told(
+        self, version: CorpusVersion, organiser: Client
+    ) -> None:
+        job = self.sent(organiser, RATINGS)
+        CorpusVersion.objects.filter(pk=version.pk).delete()
+        work.store(job.pk)
+        assert "the corpus was deleted meanwhile" in CorpusImport.objects.get().error
+        assert organiser.get(self.page(job)).status_code == 404

@@ -8,15 +8,18 @@ from django import forms
 from django.utils.translation import gettext_lazy
 
 from annotations.corpora.forms import UploadForm
+from annotations.corpora.imports import ADDS_TO
+from annotations.models import CorpusVersion
+from leaderboard.additions import LOWER, METRIC_SCORES
 
-RATINGS, METRIC_SCORES = "ratings", "metric-scores"
+RATINGS = "ratings"
 HOLDS = [
     (RATINGS, gettext_lazy("ratings, labels or responses of systems: they make a new version")),
     (METRIC_SCORES, gettext_lazy("scores of metrics, each named by its aspect")),
 ]
 MOST_BYTES = 20_000_000
-"""The table is read while the browser waits."""
-HIGHER, LOWER = "higher", "lower"
+"""Its rows are held while they are added."""
+HIGHER = "higher"
 
 
 class AdditionForm(UploadForm):
@@ -46,6 +49,13 @@ class AdditionForm(UploadForm):
     def is_preview(self) -> bool:
         """A file is shown before it is stored."""
         return "preview" in self.data or bool(self.cleaned_data["file"])
+
+    def choices(self, version: CorpusVersion) -> dict[str, str]:
+        """What it says of the file, to be stored and shown again (``add_as_form_says``)."""
+        assert version.corpus is not None
+        values = {ADDS_TO: str(version.pk), "slug": version.corpus.slug}
+        values |= {name: str(self.cleaned_data[name]) for name in ("holds", "direction")}
+        return values | self.mapping_choices()
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
