@@ -1,7 +1,7 @@
 from django.urls import include, path
 
 from annotations.audit import views as audit_views
-from annotations.corpora import import_views, views
+from annotations.corpora import import_views, upload_views, views
 
 urlpatterns = [
     path("corpora/new/", import_views.corpus_new, name="corpus-new"),
@@ -11,6 +11,8 @@ urlpatterns = [
         import_views.corpus_import_cancel,
         name="corpus-import-cancel",
     ),
+    path("corpora/new/upload/", upload_views.upload_begin, name="corpus-upload"),
+    path("corpora/new/upload/<slug:id>/", upload_views.upload_part, name="corpus-upload-part"),
     path("corpora/<slug:slug>/seen-by/", views.corpus_seen_by, name="corpus-seen-by"),
     path("corpora/<slug:slug>/settings/", views.corpus_settings, name="corpus-settings"),
     path("corpora/<slug:slug>/delete/", views.corpus_delete, name="corpus-delete"),

@@ -112,9 +112,14 @@ class ImportOut(Schema):
 # --- uploads --------------------------------------------------------------------------------------
 
 
-def _own_upload(request: HttpRequest, id: str) -> PartialUpload:
-    """Raises ``Refused``: another's does not exist."""
+def _sender(request: HttpRequest, id: str) -> PartialUpload:
+    """The upload that the caller may add to. Raises ``Refused``."""
     Token("organise")(request)
+    return own_upload(request, id)
+
+
+def own_upload(request: HttpRequest, id: str) -> PartialUpload:
+    """Raises ``Refused``: another's does not exist."""
     upload = PartialUpload.objects.filter(public_id=id[:32], owner=request.user).first()
     if upload is None:
         raise _gone()
@@ -130,7 +135,7 @@ def _storage_away() -> Refused:
     return Refused(503, words, code="storage", retry=30)
 
 
-def _upload_document(upload: PartialUpload) -> dict[str, Any]:
+def upload_document(upload: PartialUpload) -> dict[str, Any]:
     columns = ("file_name", "size", "sha256", "received", "expires_at")
     values = {name: getattr(upload, name) for name in columns}
     return {"id": upload.public_id, "part_bytes": settings.UPLOAD_PART_BYTES, **values}
@@ -140,7 +145,7 @@ def _with_offset(response: HttpResponse, upload: PartialUpload) -> dict[str, Any
     response["Upload-Offset"] = str(upload.received)
     response["Upload-Length"] = str(upload.size)
     response["Cache-Control"] = "no-store"
-    return _upload_document(upload)
+    return upload_document(upload)
 
 
 @router.post(
@@ -156,10 +161,14 @@ def begin_upload(
 ) -> Status[Any]:
     """200: this file of yours was begun before; go on at `received`. An upload to which no part
     comes for a day is removed."""
+    upload, is_new = begin(request.user, params)
+    return Status(201 if is_new else 200, _with_offset(response, upload))
+
+
+def begin(user: Any, said: UploadCommand) -> tuple[PartialUpload, bool]:
+    """As ``partial_uploads.begin``; what is refused as ``Refused``."""
     try:
-        upload, is_new = partial_uploads.begin(
-            request.user, params.file_name, params.size, params.sha256
-        )
+        return partial_uploads.begin(user, said.file_name, said.size, said.sha256)
     except TooLarge:
         most = settings.MAX_CORPUS_UPLOAD_BYTES // 1_000_000
         words = _("The file is larger than %(limit)s MB.") % {"limit": most}
@@ -170,7 +179,6 @@ def begin_upload(
         raise Refused(409, words % {"most": most}, code="uploads") from None
     except StorageAway:
         raise _storage_away() from None
-    return Status(201 if is_new else 200, _with_offset(response, upload))
 
 
 @router.get(
@@ -182,9 +190,7 @@ def begin_upload(
 )
 def list_uploads(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
     """Newest first."""
-    return page_of(
-        PartialUpload.objects.filter(owner=request.user), "-pk", paging, _upload_document
-    )
+    return page_of(PartialUpload.objects.filter(owner=request.user), "-pk", paging, upload_document)
 
 
 @router.get(
@@ -198,7 +204,7 @@ def get_upload(
     request: HttpRequest, response: HttpResponse, place: Path[UploadPath]
 ) -> dict[str, Any]:
     """Also in the header `Upload-Offset`, which HEAD gives alone."""
-    return _with_offset(response, _own_upload(request, place.id))
+    return _with_offset(response, _sender(request, place.id))
 
 
 @router.patch(
@@ -231,14 +237,18 @@ def get_upload(
         },
     },
 )
-@takes_file(_own_upload, limit="UPLOAD_PART_BYTES")
+@takes_file(_sender, limit="UPLOAD_PART_BYTES")
 def add_part(
     request: HttpRequest, response: HttpResponse, place: Path[UploadPath]
 ) -> dict[str, Any]:
     """Parts come in order. 409 with the code offset: the next part begins elsewhere; `received`
     says where. Of a part that is sent twice at once, one is refused so. 422 with the code digest:
     the part did not arrive as it was sent."""
-    upload = _own_upload(request, place.id)
+    return _with_offset(response, taken_part(request, _sender(request, place.id)))
+
+
+def taken_part(request: HttpRequest, upload: PartialUpload) -> PartialUpload:
+    """The upload with the part that the request brings. Raises ``Refused``."""
     if request.content_type != PART_TYPE:
         words = _("Send the part as %(type)s.") % {"type": PART_TYPE}
         raise Refused(415, words, code="media_type")
@@ -253,7 +263,7 @@ def add_part(
         words = _("The part does not have this digest. Nothing of it was stored; send it again.")
         raise Refused(422, words, code="digest")
     try:
-        return _with_offset(response, partial_uploads.add_part(upload, offset, data))
+        return partial_uploads.add_part(upload, offset, data)
     except WrongOffset as known:
         words = _("The next part begins at byte %(received)d. Nothing of this one was stored.")
         received = {"received": known.received}
@@ -285,7 +295,7 @@ def _wrong_header(name: str, message: str) -> Refused:
 )
 def remove_upload(request: HttpRequest, place: Path[UploadPath]) -> Status[None]:
     try:
-        partial_uploads.remove(_own_upload(request, place.id))
+        partial_uploads.remove(_sender(request, place.id))
     except StorageAway:
         raise _storage_away() from None
     return Status(204, None)
@@ -305,7 +315,7 @@ def remove_upload(request: HttpRequest, place: Path[UploadPath]) -> Status[None]
 def import_corpus(request: HttpRequest, params: ImportCommand) -> Status[Any]:
     """A worker does it: follow it at `GET /imports/{id}`. 409 with the code incomplete: parts of
     the file are missing."""
-    upload = _own_upload(request, params.upload)
+    upload = _sender(request, params.upload)
     if not upload.is_complete:
         words = _("Only %(received)d of %(size)d bytes are here. Send the other parts first.")
         sizes = {"received": upload.received, "size": upload.size}

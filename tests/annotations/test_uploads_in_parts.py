@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
+from django.test import Client
 from django.utils import timezone
 
 from annotations import orphans
@@ -390,3 +391,51 @@ def test_an_import_is_cancelled_once(program: Program) -> None:
     assert program.post(f"/imports/{number}/cancel").json()["state"] == "cancelled"
     answer = program.post(f"/imports/{number}/cancel")
     assert (answer.status_code, answer.json()["code"]) == (409, "state")
+
+
+# --- on the page ----------------------------------------------------------------------------------
+
+
+def on_page(client: Client, path: str, data: Any, kind: str, **headers: str) -> Any:
+    said = {"Accept": "application/json", **headers}
+    return client.post(f"/corpora/new/upload/{path}", data, content_type=kind, headers=said)
+
+
+def part_on_page(client: Client, id: str, offset: int, data: bytes) -> Any:
+    said = {"Upload-Offset": str(offset), "Content-Digest": digest_of(data)}
+    return on_page(client, f"{id}/", data, "application/partial-upload", **said)
+
+
+def test_the_page_sends_a_file_in_parts_and_then_the_form_in_its_place() -> None:
+    client = Client()
+    client.force_login(made_user("mara", "organiser"))
+    upload = on_page(client, "", declared(), "application/json").json()
+    for offset in range(0, len(CONTENT), PART):
+        assert upload["received"] == offset
+        upload = part_on_page(client, upload["id"], offset, CONTENT[offset : offset + PART]).json()
+    form = {"uploaded": upload["uploaded"], "seen_by": "organisers"}
+    answer = client.post("/corpora/new/", form, headers={"Accept": "application/json"})
+    assert "What becomes of the file" in client.get(answer.json()["location"]).content.decode()
+    again = on_page(client, "", declared(), "application/json").json()
+    assert again["uploaded"]
+
+
+def test_the_page_is_told_where_a_part_that_is_refused_begins() -> None:
+    client = Client()
+    client.force_login(made_user("mara", "organiser"))
+    id = on_page(client, "", declared(), "application/json").json()["id"]
+    answer = part_on_page(client, id, PART, CONTENT[PART : 2 * PART])
+    assert (answer.status_code, answer.json()["code"], answer.json()["received"]) == (
+        409,
+        "offset",
+        0,
+    )
+    assert "begins at byte 0" in answer.json()["errors"][0]["message"]
+
+
+def test_another_s_upload_does_not_exist_on_the_page(program: Program) -> None:
+    id = begun(program)
+    client = Client()
+    client.force_login(made_user("noor", "organiser"))
+    assert part_on_page(client, id, 0, CONTENT[:PART]).status_code == 404
+    assert stored_bytes(id) == b""

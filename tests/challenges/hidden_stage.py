@@ -352,7 +352,7 @@ def _names(made: Stage) -> dict[tuple[str, str], list[Any]]:
         ("corpora", "slug"): [made.version.corpus.slug],
         ("corpora", "pk"): [imported.pk],
         ("imports", "id"): [imported.pk],
-        ("uploads", "id"): [upload.public_id],
+        **{(part, "id"): [upload.public_id] for part in ("uploads", "corpora")},
         ("corpora", "position"): list(range(DIALOGUES)),
         ("challenges", "slug"): [challenge.slug],
         ("challenges", "round_slug"): rounds,

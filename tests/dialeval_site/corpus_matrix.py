@@ -48,6 +48,8 @@ MATRIX = {
     "corpus-new": Address("GET", ORGANISERS),
     "corpus-import": Address("GET", ORGANISERS, position=IMPORT),
     "corpus-import-cancel": Address("POST", ORGANISERS_DO, position=IMPORT),
+    "corpus-upload": Address("POST", "login 403 403 422 422"),
+    "corpus-upload-part": Address("POST", "login 403 403 404 404", name="nobodys"),
     "corpus-seen-by": Address("POST", ORGANISERS_DO, ORGANISERS_DO, data=(("seen_by", "nobody"),)),
     "corpus-settings": Address("GET", ORGANISERS, ORGANISERS),
     "corpus-add": Address("GET", ORGANISERS, ORGANISERS),

@@ -35,7 +35,7 @@ from tests.stored_uploads import files_below
 PACKAGES = ("common", "annotations", "workers", "leaderboard", "dialeval_site")
 PAGES = {
     *("corpus-new", "corpus-add", "campaign-checks", "round-submit", "metric-scores"),
-    "prompt-new",
+    *("prompt-new", "corpus-upload-part"),
 }
 OPERATIONS = {"submit", "submit_metric_scores"}
 OF_A_FORM = 1_000_000

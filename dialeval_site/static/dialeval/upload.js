@@ -1,5 +1,5 @@
 // Handing in a file: dropping it on the form, seeing how much of it has been sent, stopping it. Without this script the form sends the file
-// by itself and the browser shows the way. Also: a page that asks again and again rests while nobody looks.
+// by itself and the browser shows the way. A large file goes in parts where the page takes them: sent again, it goes on. Also: a page that asks again and again rests while nobody looks.
 (function () {
   "use strict";
 
@@ -20,7 +20,8 @@
   const send = form.querySelector("[data-upload-send]");
   const stop = form.querySelector("[data-upload-stop]");
   const words = form.dataset;
-  let request = null;
+  const PARTS_FROM = 20e6, ENDS = 1e6, BREAKS = 5;
+  let request = null, isStopped = false;
   let namedByFile = "";
 
   function sized(bytes) {
@@ -89,23 +90,96 @@
     const wrong = fault(file) || (name.value.trim() ? "" : words.nameless);
     complain(wrong);
     if (wrong) { (fault(file) ? field : name).focus(); return; }
-    begin(new FormData(form, event.submitter));
+    const data = new FormData(form, event.submitter);
+    if ("parts" in words && window.crypto.subtle && file.size > PARTS_FROM) beginParts(file, data);
+    else begin(data);
   });
 
-  stop.addEventListener("click", function () { if (request) request.abort(); });
+  stop.addEventListener("click", function () { isStopped = true; if (request) request.abort(); });
+
+  // --- in parts ---
+  function beginParts(file, data) {
+    working(true);
+    isStopped = false;
+    request = new XMLHttpRequest(); // until the first one is sent, the form is at work
+    inParts(file).then(function (token) {
+      data.delete("file");
+      data.set("uploaded", token);
+      begin(data);
+    }, function (problem) { again(isStopped ? words.stopped : problem.message); });
+  }
+
+  async function inParts(file) {
+    const known = new Blob([file.name, "|", file.size, "|", file.lastModified, "|", file.slice(0, ENDS), file.slice(-ENDS)]);
+    const said = JSON.stringify({ file_name: file.name, size: file.size, sha256: hex(await digest(known)) });
+    let upload = await ask(words.parts, said, { "Content-Type": "application/json" }), breaks = 0;
+    while (!upload.uploaded) {
+      const start = upload.received, part = file.slice(start, start + upload.part_bytes);
+      const headers = {
+        "Content-Type": "application/partial-upload", "Upload-Offset": start,
+        "Content-Digest": "sha-256=:" + btoa(String.fromCharCode(...await digest(part))) + ":"
+      };
+      try {
+        upload = await ask(words.parts + upload.id + "/", part, headers, function (sent) { tell((start + sent) / file.size, start + sent); });
+        breaks = 0;
+      } catch (problem) {
+        breaks += 1;
+        if (isStopped || problem.isFinal || breaks === BREAKS) throw problem;
+        await new Promise(function (done) { window.setTimeout(done, 1000 * 2 ** breaks); });
+        upload = await ask(words.parts, said, { "Content-Type": "application/json" });
+      }
+    }
+    return upload.uploaded;
+  }
+
+  async function digest(blob) {
+    return new Uint8Array(await window.crypto.subtle.digest("SHA-256", await blob.arrayBuffer()));
+  }
+
+  function hex(bytes) {
+    return Array.from(bytes, function (one) { return one.toString(16).padStart(2, "0"); }).join("");
+  }
+
+  // The answer's JSON. Else an error whose message is for the page; isFinal: asking again would not help.
+  function ask(address, body, headers, moved) {
+    return new Promise(function (resolve, reject) {
+      const fail = function (text, isFinal) { reject(Object.assign(new Error(text), { isFinal })); };
+      if (isStopped) { fail(words.stopped, true); return; }
+      request = new XMLHttpRequest();
+      request.open("POST", address);
+      for (const name of Object.keys(headers)) request.setRequestHeader(name, headers[name]);
+      request.setRequestHeader("Accept", "application/json");
+      request.setRequestHeader("X-CSRFToken", window.dialevalToken());
+      if (moved) request.upload.addEventListener("progress", function (event) { moved(event.loaded); });
+      request.addEventListener("load", function () {
+        let answer = null;
+        try { answer = JSON.parse(this.responseText); } catch { answer = null; }
+        if (this.status < 300 && answer) { resolve(answer); return; }
+        if (this.status === 401) { fail(words.login, true); return; }
+        const mayHelp = this.status >= 500 || this.status === 409 && answer && answer.code === "offset" || answer && answer.code === "digest";
+        fail(answer && answer.errors ? answer.errors[0].message : words.refused, !mayHelp);
+      });
+      request.addEventListener("error", function () { fail(words.lost, false); });
+      request.addEventListener("abort", function () { fail(words.stopped, true); });
+      request.send(body);
+    });
+  }
+
+  let announced = -1;
+  function tell(part, bytes) {
+    const share = Math.floor(100 * part);
+    bar.value = share;
+    if (share < 100 && Math.floor(share / 10) === announced) return; // said every ten per cent, drawn always
+    announced = Math.floor(share / 10);
+    status.textContent = share < 100 ? share + " % " + words.sent + " (" + sized(bytes) + ")" : words.arrived;
+  }
 
   function begin(data) {
-    let announced = -1;
     request = new XMLHttpRequest();
     request.open("POST", form.action);
     request.setRequestHeader("Accept", "application/json");
     request.upload.addEventListener("progress", function (event) {
-      if (!event.lengthComputable) return;
-      const share = Math.floor(100 * event.loaded / event.total);
-      bar.value = share;
-      if (share < 100 && Math.floor(share / 10) === announced) return; // said every ten per cent, drawn always
-      announced = Math.floor(share / 10);
-      status.textContent = share < 100 ? share + " % " + words.sent + " (" + sized(event.loaded) + ")" : words.arrived;
+      if (event.lengthComputable) tell(event.loaded / event.total, event.loaded);
     });
     // From here on the site may store it, whatever becomes of the connection.
     request.upload.addEventListener("load", function () { stop.hidden = true; });
@@ -143,6 +217,7 @@
 
   function working(is) {
     area.hidden = !is;
+    announced = -1;
     bar.value = 0;
     status.textContent = "";
     for (const one of form.querySelectorAll("input, textarea, [data-upload-send]")) one.disabled = is;
