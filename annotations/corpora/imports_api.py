@@ -165,10 +165,10 @@ def begin_upload(
     return Status(201 if is_new else 200, _with_offset(response, upload))
 
 
-def begin(user: Any, said: UploadCommand) -> tuple[PartialUpload, bool]:
+def begin(user: Any, command: UploadCommand) -> tuple[PartialUpload, bool]:
     """As ``partial_uploads.begin``; what is refused as ``Refused``."""
     try:
-        return partial_uploads.begin(user, said.file_name, said.size, said.sha256)
+        return partial_uploads.begin(user, command.file_name, command.size, command.sha256)
     except TooLarge:
         most = settings.MAX_CORPUS_UPLOAD_BYTES // 1_000_000
         words = _("The file is larger than %(limit)s MB.") % {"limit": most}

@@ -22,8 +22,8 @@ def upload_begin(request: HttpRequest) -> HttpResponse:
     """Begin an upload, or learn how much of it is here: JSON with ``file_name``, ``size``, and
     ``sha256`` of what the browser knows the file by."""
     try:
-        said = imports_api.UploadCommand.model_validate_json(request.body)
-        upload, _is_new = imports_api.begin(request.user, said)
+        command = imports_api.UploadCommand.model_validate_json(request.body)
+        upload, _is_new = imports_api.begin(request.user, command)
     except ValidationError:
         return JsonResponse({"errors": [{"message": _("Choose the file again.")}]}, status=422)
     except Refused as refusal:

@@ -38,28 +38,28 @@ def templated(text: str) -> tuple[Message, ...]:
     for header in _HEADED:
         before, *pieces = header.split(text)
         if pieces and _BEFORE.fullmatch(before):
-            return _said(
+            return _messages(
                 (_ROLES.get(role, role), _END.split(words, maxsplit=1)[0])
                 for role, words in zip(pieces[::2], pieces[1::2], strict=True)
             )
     if _INSTRUCTION in text and _INSTRUCTION_END in text:
         before, *instructions = text.split(_INSTRUCTION)
         if _BEFORE.fullmatch(before):
-            return _said(_of_instructions(instructions))
+            return _messages(_of_instructions(instructions))
     before, *pieces = _CAPITALS.split(text)
     if pieces[:3:2] == ["USER", "ASSISTANT"]:
         spoken = zip(pieces[::2], pieces[1::2], strict=True)
-        return _said(
+        return _messages(
             [("system", before), *((who.lower(), _END.sub("", words)) for who, words in spoken)]
         )
     before, *pieces = _ALPACA.split(text)
     if pieces[:1] == ["Instruction"] and "Response" in pieces[::2]:
         fields = dict(zip(pieces[::2], pieces[1::2], strict=True))
-        asked = (fields["Instruction"].strip(), fields.get("Input", "").strip())
-        return _said(
+        instruction = (fields["Instruction"].strip(), fields.get("Input", "").strip())
+        return _messages(
             [
                 ("system", before),
-                ("user", "\n".join(filter(None, asked))),
+                ("user", "\n".join(filter(None, instruction))),
                 ("assistant", _END.sub("", fields["Response"])),
             ]
         )
@@ -69,13 +69,13 @@ def templated(text: str) -> tuple[Message, ...]:
 def _of_instructions(instructions: list[str]) -> list[tuple[str, str]]:
     spoken: list[tuple[str, str]] = []
     for one in instructions:
-        asked, _, answered = one.partition(_INSTRUCTION_END)
-        if prompt := _SYSTEM.match(asked):
+        instruction, _, answered = one.partition(_INSTRUCTION_END)
+        if prompt := _SYSTEM.match(instruction):
             spoken.append(("system", prompt[1]))
-            asked = asked[prompt.end() :]
-        spoken += [("user", asked), ("assistant", _END.sub("", answered).removesuffix("<s>"))]
+            instruction = instruction[prompt.end() :]
+        spoken += [("user", instruction), ("assistant", _END.sub("", answered).removesuffix("<s>"))]
     return spoken
 
 
-def _said(spoken: Iterable[tuple[str, str]]) -> tuple[Message, ...]:
+def _messages(spoken: Iterable[tuple[str, str]]) -> tuple[Message, ...]:
     return tuple(Message(role, words.strip()) for role, words in spoken if words.strip())

@@ -198,14 +198,14 @@ def _records_of(
     common, others = split_metadata(
         [{key: one for key, one in rest.items() if key not in known} for rest in rows]
     )
-    said = tuple(
+    spoken = tuple(
         replace(one[0].message, metadata=_present(own))
         for one, own in zip(messages, others, strict=True)
     )
     system = next(iter(systems), ASSISTANT)
     where = messages[0][0].where
-    yield from logged_conversation(name, said, system, where, metadata=_present(common))
-    answers = [place for place, message in enumerate(said) if is_answer(message)]
+    yield from logged_conversation(name, spoken, system, where, metadata=_present(common))
+    answers = [place for place, message in enumerate(spoken) if is_answer(message)]
     turns = {place: number for number, place in enumerate(answers)}
     for key in (*scores, *labels):
         judged: set[str] = set()

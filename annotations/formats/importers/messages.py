@@ -113,12 +113,12 @@ def _exchanges(values: Any) -> tuple[Message, ...]:
         return ()
     messages = []
     for one in values:
-        said = [(key, text) for key, text in one.items() if isinstance(text, str)]
-        asked = [text for key, text in said if key.lower() in USERS]
-        answered = [text for key, text in said if key.lower() in ASSISTANTS and key != SYSTEM]
-        if len(asked) != 1 or len(answered) != 1:
+        texts = [(key, text) for key, text in one.items() if isinstance(text, str)]
+        questions = [text for key, text in texts if key.lower() in USERS]
+        replies = [text for key, text in texts if key.lower() in ASSISTANTS and key != SYSTEM]
+        if len(questions) != 1 or len(replies) != 1:
             return ()
-        messages += [Message(USER, asked[0]), Message(ASSISTANT, answered[0])]
+        messages += [Message(USER, questions[0]), Message(ASSISTANT, replies[0])]
     return tuple(messages)
 
 

@@ -73,9 +73,9 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
     columns["WorkerId"] = Column("rater")
     mapping = TableMapping(columns, table.heading_line)
     numbered = UtteranceColumns.of(tuple(inputs.values())) if mapping.fault() else None
-    if numbered is not None and numbered.said[0][1]:
-        said = {key for key, _, _ in numbered.said}
-        columns = {name: column for name, column in columns.items() if name not in said}
+    if numbered is not None and numbered.utterances[0][1]:
+        keys = {key for key, _, _ in numbered.utterances}
+        columns = {name: column for name, column in columns.items() if name not in keys}
         mapping = TableMapping({**columns, _CONVERSATION: Column("context")}, table.heading_line)
     if fault := mapping.fault():
         problems.stop(table.heading_line, "", f"of the columns Input.*: {fault}")
@@ -88,9 +88,9 @@ def stream(path: Path, _part: str, problems: Problems) -> Iterator[Placed]:
                 continue
             taken = {short: _plain_text(row[name]) for name, short in inputs.items()}
             if numbered is not None:
-                chat = [(role, taken.pop(key)) for key, role, _ in numbered.said]
-                said = [{"role": role, "content": text} for role, text in chat if text.strip()]
-                taken[_CONVERSATION] = json.dumps(said, ensure_ascii=False)
+                chat = [(role, taken.pop(key)) for key, role, _ in numbered.utterances]
+                messages = [{"role": role, "content": text} for role, text in chat if text.strip()]
+                taken[_CONVERSATION] = json.dumps(messages, ensure_ascii=False)
             taken |= {name: row[name] for name in answers if name not in groups}
             taken |= {ANSWER + aspect: "" for aspect in groups.values()}
             for name, aspect in groups.items():

@@ -37,7 +37,7 @@ class UtteranceColumns:
     """Headings of the utterances in their order, each with its role ("" for none) and number; of
     the scores, each with its aspect and the number of the utterance, or None for all."""
 
-    said: tuple[tuple[str, str, int], ...]
+    utterances: tuple[tuple[str, str, int], ...]
     scores: tuple[tuple[str, str, int | None], ...]
     conversation: str
     system: str
@@ -62,8 +62,8 @@ class UtteranceColumns:
         elif not any(len(found[stem]) > 1 for stem in roles):
             return None
         places = sorted((*one, roles[stem]) for stem in roles for one in found[stem])
-        said = tuple((key, role, number) for number, _, key, role in places)
-        others = {key: None for key in keys if key not in {one for one, _, _ in said}}
+        utterances = tuple((key, role, number) for number, _, key, role in places)
+        others = {key: None for key in keys if key not in {one for one, _, _ in utterances}}
         plain = {plain_name(key): key for key in reversed(list(others))}
         uses: tuple[Use, ...] = ("conversation", "system", "rater")
         one_of = [next((plain[one] for one in NAMES[use] if one in plain), "") for use in uses]
@@ -72,11 +72,11 @@ class UtteranceColumns:
             numbered = _NUMBERED.fullmatch(key.strip())
             if key in one_of or is_no_score(key):
                 continue
-            if numbered and int(numbered["number"]) in {number for _, _, number in said}:
+            if numbered and int(numbered["number"]) in {number for _, _, number in utterances}:
                 scores.append((key, numbered["stem"].strip(" _.#-"), int(numbered["number"])))
             else:
                 scores.append((key, key, None))
-        return cls(said, tuple(scores), *one_of)
+        return cls(utterances, tuple(scores), *one_of)
 
 
 @dataclass(slots=True)
@@ -97,10 +97,10 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
         columns = columns or UtteranceColumns.of(row)
         if columns is None:
             problems.stop(line, "", "has no columns of utterances, as in user_1, bot_1, user_2")
-        said = [one for one in columns.said if not is_missing(row.get(one[0], ""))]
+        utterances = [one for one in columns.utterances if not is_missing(row.get(one[0], ""))]
         messages = tuple(
             Message(role, row[key].strip()) if role else spoken("", row[key].strip())
-            for key, role, _ in said
+            for key, role, _ in utterances
         )
         if not messages:
             problems.skip(line, "", "says nothing: all its utterances are empty")
@@ -111,8 +111,13 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
         words = tuple((one.role, one.text) for one in messages)
         key = by_id or ((words, system) if rater else number)
         name = names.setdefault(key, by_id or str(len(names) + 1))
-        used = {columns.conversation, columns.system, columns.rater, *(key for key, _, _ in said)}
-        ratings, judged = _ratings(row, columns, name, said, rater or DATASET, system, line)
+        used = {
+            columns.conversation,
+            columns.system,
+            columns.rater,
+            *(key for key, _, _ in utterances),
+        }
+        ratings, judged = _ratings(row, columns, name, utterances, rater or DATASET, system, line)
         rest = {key: text for key, text in row.items() if key not in used | judged}
         rest = {key: text for key, text in rest.items() if not is_missing(text)}
         one = found.setdefault(name, _Conversation(line, messages, system, rest, []))
@@ -137,13 +142,13 @@ def _ratings(
     row: Mapping[str, str],
     columns: UtteranceColumns,
     name: str,
-    said: Sequence[tuple[str, str, int]],
+    utterances: Sequence[tuple[str, str, int]],
     rater: str,
     system: str,
     line: Where,
 ) -> tuple[list[Placed], set[str]]:
     """The scores of a row, and the columns that they stand in."""
-    answers = [number for _, role, number in said if role == ASSISTANT]
+    answers = [number for _, role, number in utterances if role == ASSISTANT]
     turns = {number: turn for turn, number in enumerate(answers)}
     ratings: list[Placed] = []
     judged = set()
@@ -161,10 +166,12 @@ def _detect(sample: FileSample) -> float:
         return 0.0
     columns = UtteranceColumns.of(list(sample.rows[0]))
     if columns is None or not all(
-        isinstance(row.get(key), str | None) for row in sample.rows for key, _, _ in columns.said
+        isinstance(row.get(key), str | None)
+        for row in sample.rows
+        for key, _, _ in columns.utterances
     ):
         return 0.0
-    return 0.65 if columns.said[0][1] else 0.45
+    return 0.65 if columns.utterances[0][1] else 0.45
 
 
 _DESCRIPTION = """\

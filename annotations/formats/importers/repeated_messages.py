@@ -17,12 +17,12 @@ class Seen:
     """A row: what is said in it.
 
     Attributes:
-        said: speaker and text.
+        content: speaker and text.
         turn: number of the message as the file has it; "" for none.
         rater: who judged it; "" for nobody, or everybody.
     """
 
-    said: Hashable
+    content: Hashable
     turn: str
     rater: str
 
@@ -58,14 +58,14 @@ def rows_by_message(rows: Sequence[Seen]) -> list[list[int]]:
     singles = [[position] for position in range(len(rows))]
     if len(named) < 2:
         return singles
-    said = {tuple(rows[at].said for at in own) for own in named}
-    are_alike = len(said) == 1 and len(named[0]) > 1
-    has_turns = all(row.turn for row in rows) and not are_alike
+    content = {tuple(rows[at].content for at in own) for own in named}
+    are_same = len(content) == 1 and len(named[0]) > 1
+    has_turns = all(row.turn for row in rows) and not are_same
     keys: dict[int, Hashable] = {}
     for own in of_rater.values():
         met: Counter[Hashable] = Counter()
         for at in own:
-            key = (rows[at].turn if has_turns else "", rows[at].said)
+            key = (rows[at].turn if has_turns else "", rows[at].content)
             met[key] += 1
             keys[at] = (*key, met[key])
     messages: dict[Hashable, list[int]] = {}
@@ -79,7 +79,7 @@ def rows_by_message(rows: Sequence[Seen]) -> list[list[int]]:
         numbers = [number_in(row.turn) for row in rows]
         if None not in numbers and all(_rises([numbers[at] for at in own]) for own in named):
             order.sort(key=lambda key: numbers[messages[key][0]] or 0)
-    elif not are_alike:
+    elif not are_same:
         _check_subsets(rows, named)
     place = {key: number for number, key in enumerate(order)}
     for own in named:
@@ -101,10 +101,10 @@ def raters_by_order(conversations: Sequence[Sequence[Seen]]) -> list[list[str]] 
         None where not every conversation repeats its messages.
     """
     found = [_by_turn(rows) or _by_repeat(rows) for rows in conversations]
-    is_sure = any(one for one in found) and all(
+    is_certain = any(one for one in found) and all(
         one or len(rows) < 2 for one, rows in zip(found, conversations, strict=True)
     )
-    if not is_sure:
+    if not is_certain:
         return None
     return [
         one or [position_rater(0)] * len(rows)
@@ -115,26 +115,26 @@ def raters_by_order(conversations: Sequence[Sequence[Seen]]) -> list[list[str]] 
 def _by_turn(rows: Sequence[Seen]) -> list[str]:
     if not all(row.turn for row in rows):
         return []
-    counts = Counter((row.turn, row.said) for row in rows)
+    counts = Counter((row.turn, row.content) for row in rows)
     if sum(count > 1 for count in counts.values()) * 2 < len(counts):
         return []
     met: Counter[Hashable] = Counter()
     raters = []
     for row in rows:
-        raters.append(position_rater(met[row.turn, row.said]))
-        met[row.turn, row.said] += 1
+        raters.append(position_rater(met[row.turn, row.content]))
+        met[row.turn, row.content] += 1
     return raters
 
 
 def _by_repeat(rows: Sequence[Seen]) -> list[str]:
     """Of the whole conversation, again and again, or of each message."""
-    said = [row.said for row in rows]
-    for period in range(2, len(said) // 2 + 1):
-        if len(said) % period == 0 and said == said[:period] * (len(said) // period):
-            return [position_rater(at // period) for at in range(len(said))]
-    lengths = [len(list(run)) for _, run in groupby(said)]
+    content = [row.content for row in rows]
+    for period in range(2, len(content) // 2 + 1):
+        if len(content) % period == 0 and content == content[:period] * (len(content) // period):
+            return [position_rater(at // period) for at in range(len(content))]
+    lengths = [len(list(run)) for _, run in groupby(content)]
     if len(lengths) > 1 and min(lengths) > 1 and len(set(lengths)) == 1:
-        return [position_rater(at % lengths[0]) for at in range(len(said))]
+        return [position_rater(at % lengths[0]) for at in range(len(content))]
     return []
 
 
@@ -144,10 +144,10 @@ def _check_texts(rows: Sequence[Seen], named: list[list[int]]) -> None:
     for own in named:
         texts: dict[str, list[Hashable]] = {}
         for at in own:
-            texts.setdefault(rows[at].turn, []).append(rows[at].said)
+            texts.setdefault(rows[at].turn, []).append(rows[at].content)
         for at in own:
             known = first.setdefault(rows[at].turn, texts[rows[at].turn])
-            if len(known) == len(texts[rows[at].turn]) and rows[at].said not in known:
+            if len(known) == len(texts[rows[at].turn]) and rows[at].content not in known:
                 raise UnclearRepeatError(
                     at, "is not what another rater has at this turn; correct the text or the turn"
                 )
@@ -155,10 +155,12 @@ def _check_texts(rows: Sequence[Seen], named: list[list[int]]) -> None:
 
 def _check_subsets(rows: Sequence[Seen], named: list[list[int]]) -> None:
     longest = max(named, key=len)
-    known = Counter(rows[at].said for at in longest)
+    known = Counter(rows[at].content for at in longest)
     for own in named:
         for at in own:
-            if rows[at].said not in known or (len(own) < len(longest) and known[rows[at].said] > 1):
+            if rows[at].content not in known or (
+                len(own) < len(longest) and known[rows[at].content] > 1
+            ):
                 raise UnclearRepeatError(
                     at,
                     "is a message that not every rater has in the same place; number the messages "

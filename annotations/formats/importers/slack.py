@@ -23,7 +23,7 @@ from annotations.formats.records import ASSISTANT, Message
 _DAY = re.compile(r"(?:.*/)?(?P<channel>[^/]+)/(?P<day>\d{4}-\d\d-\d\d)\.json")
 _MENTION = re.compile(r"<@([A-Z0-9]{1,20})(?:\|[^<>]{0,80})?>")
 _LINK = re.compile(r"<([^<>|@]{1,2000})(?:\|([^<>]{0,300}))?>")
-_SAID = (None, "bot_message", "thread_broadcast", "file_share", "me_message")
+_MESSAGE_KINDS = (None, "bot_message", "thread_broadcast", "file_share", "me_message")
 """Kinds of messages that somebody writes; the others are notes of the program."""
 
 
@@ -72,8 +72,8 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
         name = key if key in threads else f"{channel} {messages[0][2].time[:10] or time}"
         conversations.setdefault(name, []).extend(messages)
     for name, messages in conversations.items():
-        said = tuple(message for _, _, message in sorted(messages, key=lambda one: one[0]))
-        yield from _records_of(name, said, messages[0][1])
+        spoken = tuple(message for _, _, message in sorted(messages, key=lambda one: one[0]))
+        yield from _records_of(name, spoken, messages[0][1])
 
 
 def _records_of(name: str, messages: tuple[Message, ...], where: Where) -> Iterator[Placed]:
@@ -96,7 +96,7 @@ def _message(
         problems.add(place, "text", "is missing: this is no message of Slack")
         return None
     subtype = value.get("subtype")
-    if subtype not in _SAID:
+    if subtype not in _MESSAGE_KINDS:
         problems.skip(place, "subtype", f"is {str(subtype)[:50]}: nobody says it")
         return None
     text = _MENTION.sub(lambda one: "@" + (names.get(one[1]) or one[1]), value["text"])

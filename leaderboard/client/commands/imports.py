@@ -58,7 +58,7 @@ def _import(options: argparse.Namespace) -> int:
     with connected() as server:
         with terminal.bytes_moved("upload", options.file.stat().st_size) as moved:
             upload = send_in_parts(server, options.file, moved)
-        said = {
+        command = {
             "upload": upload,
             "format": options.file_format,
             "slug": options.slug,
@@ -68,7 +68,7 @@ def _import(options: argparse.Namespace) -> int:
             "good_only": options.good_only,
             "is_new_version": options.new_version,
         }
-        job = server.post("imports", said, repeatable=True)
+        job = server.post("imports", command, repeatable=True)
         if options.format == "text":
             terminal.note(f"import {one_line(job.get('id'), 60)}")
         if not options.no_wait:

@@ -104,8 +104,8 @@ def dialogue_context(
 ) -> dict[str, Any]:
     """``turn`` is the turn asked for. Of many systems one page is shown: the one asked for by its
     number or, where ``system`` (a position) is, the page which holds that system. ``markdown`` is
-    False to show texts as they are. Of a long conversation ``SHOWN_AT_ONCE`` messages around the turn
-    are formatted, unless ``all_messages``."""
+    False to show texts as they are. Of a long conversation ``SHOWN_AT_ONCE`` messages around the
+    turn are formatted, unless ``all_messages``."""
     turns = list(dialogue.turns.all())
     chosen = _chosen_turn(turns, turn)
     shown = _page_of_systems(version, page, system)
