@@ -224,7 +224,7 @@ def test_what_the_corpus_would_take_is_shown_when_it_is_asked_for(client: Client
     trial = done()
     assert 'hx-trigger="load once"' in page_of(client, trial).content.decode()
     part = words(page_of(client, trial, "?estimate=1", **HTMX))
-    assert "12 dialogues, 36 calls" in part
+    assert "4 dialogues of 3 systems, 36 calls" in part
     chosen = "metric=judge%5Bmodel%3Djudge-a%2Cprompt%3Dkind-words%401%5D"
     link = f"/corpora/{trial.version.corpus.slug}/judges/?version=1&amp;{chosen}"
     assert link in page_of(client, trial, "?estimate=1").content.decode()
