@@ -70,4 +70,7 @@ def test_a_training_whose_worker_is_killed_ends_with_the_weights_of_one_that_was
     wait_until(lambda: row(site, "whole")["state"] in ENDED, 240, "one was trained without a fault")
     assert row(site, "whole")["error"] == ""
     assert learned(site, "killed") == learned(site, "whole")
-    assert list((site.home / "training").iterdir()) == []
+    # Its folder goes after its row says that it has ended
+    wait_until(
+        lambda: list((site.home / "training").iterdir()) == [], 60, "checkpoints are removed"
+    )
