@@ -328,7 +328,7 @@ def _system_result(
 def _checked(configuration: Configuration, score: Score) -> Score:
     """A score as it may be stored. Metrics are other people's code too: what they hand back is not
     taken on trust."""
-    if isinstance(score, Undefined):
+    if isinstance(score, Undefined) or (type(score) is float and math.isfinite(score)):
         return score
     if isinstance(score, str) or not isinstance(score, SupportsFloat) or not math.isfinite(score):
         raise ValueError(
