@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ import pytest
 
 from tests.conftest import ON_SERVICES, made_site
 from tests.migrated import rename_database
-from tests.site import Site
+from tests.site import Site, home_made_once
 
 DATABASE = "with_the_demo"
 """Of PostgreSQL."""
@@ -25,23 +24,13 @@ def demo_site(factory: pytest.TempPathFactory) -> Iterator[Site]:
     own = factory.getbasetemp()
     of_all_processes = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
     home = factory.mktemp("demo-site") / "home"
-    shutil.copytree(_loaded(of_all_processes / "demo"), home, symlinks=True)
+    shutil.copytree(home_made_once(of_all_processes / "demo", _load), home, symlinks=True)
     with made_site(home, DATABASE) as site:
         yield site
 
 
-def _loaded(folder: Path) -> Path:
-    """The home of the site that is copied, of the first process that comes."""
-    folder.mkdir(exist_ok=True)
-    home, complete = folder / "home", folder / "complete"
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not complete.exists():
-            shutil.rmtree(home, ignore_errors=True)
-            home.mkdir()
-            with made_site(home) as site:
-                site.python("from dialeval_site.demo.site import load_demo; load_demo()")
-            if ON_SERVICES:
-                rename_database(site.settings["DATABASE_URL"], DATABASE)
-            complete.touch()
-    return home
+def _load(home: Path) -> None:
+    with made_site(home) as site:
+        site.python("from dialeval_site.demo.site import load_demo; load_demo()")
+    if ON_SERVICES:
+        rename_database(site.settings["DATABASE_URL"], DATABASE)

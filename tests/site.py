@@ -3,8 +3,10 @@ as processes."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -216,6 +218,20 @@ def answers(address: str) -> bool:
 
 SLOWER_MACHINES = 4
 """How much longer than it says a test waits for others: where it succeeds that costs nothing."""
+
+
+def home_made_once(folder: Path, load: Callable[[Path], object]) -> Path:
+    """The home in ``folder``, which the first process that comes loads for all of a run."""
+    folder.mkdir(exist_ok=True)
+    home, complete = folder / "home", folder / "complete"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not complete.exists():
+            shutil.rmtree(home, ignore_errors=True)
+            home.mkdir()
+            load(home)
+            complete.touch()
+    return home
 
 
 def wait_until(condition: Callable[[], object], seconds: float, what: str) -> None:

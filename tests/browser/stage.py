@@ -3,7 +3,6 @@ and a worker."""
 
 from __future__ import annotations
 
-import fcntl
 import json
 import shutil
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import made_site
-from tests.site import Site
+from tests.site import Site, home_made_once
 
 SCORED = "word_f1,bleu_4,rouge_l"
 WITH_A_MODEL = ("fbd",)
@@ -79,7 +78,7 @@ a processor. Of a test that does a worker's part and is held up the worker takes
 def set_up(made: Path, home: Path) -> Iterator[Stage]:
     """A copy, at ``home``, of the site that is in ``made``, or is made there by the first process
     that comes. On SQLite: a site is a folder."""
-    shutil.copytree(_made_once(made), home, symlinks=True)
+    shutil.copytree(home_made_once(made, _load), home, symlinks=True)
     site = Site(home, {"DATABASE_URL": "", "CELERY_BROKER_URL": "", **SELDOM_SWEPT})
     try:
         site.start_worker()
@@ -88,22 +87,13 @@ def set_up(made: Path, home: Path) -> Iterator[Stage]:
         site.stop()
 
 
-def _made_once(folder: Path) -> Path:
+def _load(home: Path) -> None:
     """All that loading the demo asked for is scored before a worker starts: the pages then stand
     still, and what the worker does is what a test asked it to do."""
-    folder.mkdir(exist_ok=True)
-    home, complete = folder / "home", folder / "complete"
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not complete.exists():
-            shutil.rmtree(home, ignore_errors=True)
-            home.mkdir()
-            with made_site(home) as site:
-                hostile = home / "hostile.jsonl"
-                write_hostile_corpus(hostile)
-                site.python(LOADED.replace("HOSTILE", str(hostile)))
-            complete.touch()
-    return home
+    with made_site(home) as site:
+        hostile = home / "hostile.jsonl"
+        write_hostile_corpus(hostile)
+        site.python(LOADED.replace("HOSTILE", str(hostile)))
 
 
 def write_hostile_corpus(path: Path) -> None:
