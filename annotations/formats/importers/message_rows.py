@@ -24,7 +24,7 @@ from annotations.formats.importers.heads import with_head
 from annotations.formats.importers.json_rows import numbered_objects
 from annotations.formats.importers.problems import Problems, Where
 from annotations.formats.importers.repeated_messages import (
-    Seen,
+    MessageRow,
     UnclearRepeatError,
     raters_by_order,
     rows_by_message,
@@ -88,9 +88,9 @@ class _Row:
     rater: str
     rest: dict[str, Any]
 
-    def seen(self) -> Seen:
+    def message_row(self) -> MessageRow:
         message = self.message
-        return Seen((message.role, message.name, message.text), self.turn, self.rater)
+        return MessageRow((message.role, message.name, message.text), self.turn, self.rater)
 
 
 def _rows(path: Path, problems: Problems) -> Iterator[JsonObject]:
@@ -123,7 +123,7 @@ def _body(path: Path, problems: Problems) -> Iterator[Placed]:
     conversations: dict[str, list[list[_Row]]] = {}
     for name, rows in found.items():
         try:
-            grouped = rows_by_message([row.seen() for row in rows])
+            grouped = rows_by_message([row.message_row() for row in rows])
         except UnclearRepeatError as error:
             problems.add(rows[error.position].where, columns.text, str(error))
         else:
@@ -156,7 +156,7 @@ def _scores(found: Mapping[str, list[_Row]], columns: _Columns) -> dict[str, boo
         and all(_score(one) is not None for one in values)
     }
     if not any(row.rater for row in rows):
-        numbered = raters_by_order([[row.seen() for row in of] for of in found.values()])
+        numbered = raters_by_order([[row.message_row() for row in of] for of in found.values()])
         for of, raters in zip(
             found.values(), numbered if scores and numbered else (), strict=False
         ):

@@ -13,7 +13,7 @@ from annotations.formats.importers.table_source import number_in
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class MessageRow:
     """A row: what is said in it.
 
     Attributes:
@@ -35,7 +35,7 @@ class UnclearRepeatError(ValueError):
         self.position = position
 
 
-def rows_by_message(rows: Sequence[Seen]) -> list[list[int]]:
+def rows_by_message(rows: Sequence[MessageRow]) -> list[list[int]]:
     """Group the rows of one conversation by the message that they are about.
 
     A message that several raters' rows have is one. Without turns the raters must have the same
@@ -90,7 +90,7 @@ def rows_by_message(rows: Sequence[Seen]) -> list[list[int]]:
     return [messages[key] for key in order]
 
 
-def raters_by_order(conversations: Sequence[Sequence[Seen]]) -> list[list[str]] | None:
+def raters_by_order(conversations: Sequence[Sequence[MessageRow]]) -> list[list[str]] | None:
     """Number the raters of a table that repeats messages without saying who judged them.
 
     Args:
@@ -112,7 +112,7 @@ def raters_by_order(conversations: Sequence[Sequence[Seen]]) -> list[list[str]] 
     ]
 
 
-def _by_turn(rows: Sequence[Seen]) -> list[str]:
+def _by_turn(rows: Sequence[MessageRow]) -> list[str]:
     if not all(row.turn for row in rows):
         return []
     counts = Counter((row.turn, row.content) for row in rows)
@@ -126,7 +126,7 @@ def _by_turn(rows: Sequence[Seen]) -> list[str]:
     return raters
 
 
-def _by_repeat(rows: Sequence[Seen]) -> list[str]:
+def _by_repeat(rows: Sequence[MessageRow]) -> list[str]:
     """Of the whole conversation, again and again, or of each message."""
     content = [row.content for row in rows]
     for period in range(2, len(content) // 2 + 1):
@@ -138,7 +138,7 @@ def _by_repeat(rows: Sequence[Seen]) -> list[str]:
     return []
 
 
-def _check_texts(rows: Sequence[Seen], named: list[list[int]]) -> None:
+def _check_texts(rows: Sequence[MessageRow], named: list[list[int]]) -> None:
     """At a turn that two raters judged each speaker says the same to both."""
     first: dict[str, list[Hashable]] = {}
     for own in named:
@@ -153,7 +153,7 @@ def _check_texts(rows: Sequence[Seen], named: list[list[int]]) -> None:
                 )
 
 
-def _check_subsets(rows: Sequence[Seen], named: list[list[int]]) -> None:
+def _check_subsets(rows: Sequence[MessageRow], named: list[list[int]]) -> None:
     longest = max(named, key=len)
     known = Counter(rows[at].content for at in longest)
     for own in named:

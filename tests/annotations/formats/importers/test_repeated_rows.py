@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from annotations.formats.importers.repeated_messages import (
-    Seen,
+    MessageRow,
     UnclearRepeatError,
     raters_by_order,
     rows_by_message,
@@ -85,17 +85,24 @@ def test_raters_without_names_are_numbered_by_the_order_of_their_rows(tmp_path: 
 
 
 def test_what_the_messages_of_one_rater_say_twice_stays_twice() -> None:
-    rows = [Seen("hi", "", "ann"), Seen("hi", "", "ann"), Seen("bye", "", "ann")]
+    rows = [MessageRow("hi", "", "ann"), MessageRow("hi", "", "ann"), MessageRow("bye", "", "ann")]
     assert rows_by_message(rows) == [[0], [1], [2]]
 
 
 def test_raters_who_each_judged_other_messages_share_none() -> None:
-    rows = [Seen("hi", "0", "ann"), Seen("ok", "1", "bob"), Seen("hi", "2", "ann")]
+    rows = [
+        MessageRow("hi", "0", "ann"),
+        MessageRow("ok", "1", "bob"),
+        MessageRow("hi", "2", "ann"),
+    ]
     assert rows_by_message(rows) == [[0], [1], [2]]
 
 
 def test_a_rater_who_saw_less_shares_what_turns_say() -> None:
-    rows = [*(Seen("ok", str(turn), "ann") for turn in range(3)), Seen("ok", "2", "bob")]
+    rows = [
+        *(MessageRow("ok", str(turn), "ann") for turn in range(3)),
+        MessageRow("ok", "2", "bob"),
+    ]
     assert rows_by_message(rows) == [[0], [1], [2, 3]]
 
 
@@ -110,7 +117,7 @@ def test_a_rater_who_saw_less_shares_what_turns_say() -> None:
 def test_raters_who_saw_other_messages_are_a_fault(
     ann: list[tuple[str, str]], bob: list[tuple[str, str]], fault: str
 ) -> None:
-    rows = [Seen(*one, "ann") for one in ann] + [Seen(*one, "bob") for one in bob]
+    rows = [MessageRow(*one, "ann") for one in ann] + [MessageRow(*one, "bob") for one in bob]
     with pytest.raises(UnclearRepeatError, match=fault) as failure:
         rows_by_message(rows)
     assert failure.value.position == 3
@@ -125,8 +132,8 @@ def test_the_fault_names_line_and_column(tmp_path: Path) -> None:
 
 
 def test_a_conversation_that_says_the_same_twice_is_no_repeat_where_others_do_not() -> None:
-    repeated = [Seen(one, "", "") for one in ("hi", "ok", "hi", "ok")]
-    assert raters_by_order([repeated, [Seen("a", "", ""), Seen("b", "", "")]]) is None
+    repeated = [MessageRow(one, "", "") for one in ("hi", "ok", "hi", "ok")]
+    assert raters_by_order([repeated, [MessageRow("a", "", ""), MessageRow("b", "", "")]]) is None
     assert raters_by_order([repeated]) == [["rater 1", "rater 1", "rater 2", "rater 2"]]
 
 
